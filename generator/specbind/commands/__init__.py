@@ -1,0 +1,1 @@
+"""One module per command; `specbind.cli` imports a module only when its command runs."""

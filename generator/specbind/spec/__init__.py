@@ -1,0 +1,1 @@
+"""Spec files: reading, checking and the model that the rest of the package works on."""
