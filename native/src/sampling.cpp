@@ -1,0 +1,106 @@
+#include "sampling.h"
+
+#include "barrier.h"
+
+#include <cmath>
+
+namespace spb {
+
+static const char * name_of(const llama_sampler * smpl) {
+    const char * name = llama_sampler_name(smpl);
+    return name ? name : "(unnamed)";
+}
+
+// Upstream aborts when it clones a sampler that cannot be cloned, so every link is looked at first.
+static void require_cloneable(llama_sampler * smpl) {
+    const int32_t n = llama_sampler_chain_get(smpl, -1) ? llama_sampler_chain_n(smpl) : -1;
+    if (n < 0) {
+        if (!smpl->iface->clone && smpl->ctx) {
+            fail(abi::ERROR_SAMPLER,
+                 "sampler '%s' has no clone function, so a draft that is only partly accepted could not be taken back from it",
+                 name_of(smpl));
+        }
+        return;
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        require_cloneable(llama_sampler_chain_get(smpl, i));
+    }
+}
+
+// Index of the selected candidate, or -1.
+static int64_t apply(llama_sampler * smpl, std::vector<llama_token_data> & candidates, const float * logits, int32_t n_vocab, llama_token_data_array & array) {
+    candidates.resize(n_vocab);
+    for (int32_t id = 0; id < n_vocab; ++id) {
+        candidates[id] = {id, logits ? logits[id] : 0.0f, 0.0f};
+    }
+    array = {candidates.data(), candidates.size(), -1, false};
+    llama_sampler_apply(smpl, &array);
+    return array.selected >= 0 && (size_t) array.selected < array.size ? array.selected : -1;
+}
+
+void sequence_sampler::set(llama_sampler * next_smpl, int32_t n_vocab) {
+    if (next_smpl) {
+        require_cloneable(next_smpl);
+        // a trial on a copy, with all tokens equally likely, tells whether anything in the chain selects
+        sampler_ptr            trial(llama_sampler_clone(next_smpl));
+        llama_token_data_array array;
+        if (!trial || apply(trial.get(), candidates, nullptr, n_vocab, array) < 0) {
+            fail(abi::ERROR_SAMPLER, "sampler '%s' selects no token: end the chain in one that does, such as dist or greedy",
+                 name_of(next_smpl));
+        }
+    }
+    smpl = next_smpl;
+    dead = false;
+    saved.reset();
+}
+
+static llama_token argmax(const float * logits, int32_t n_vocab) {
+    llama_token best = 0;
+    for (llama_token id = 1; id < n_vocab; ++id) {
+        if (logits[id] > logits[best]) {
+            best = id;
+        }
+    }
+    return best;
+}
+
+sampled sequence_sampler::next(const float * logits, int32_t n_vocab) {
+    if (dead) {
+        fail(abi::ERROR_SAMPLER, "the sampler failed before: set another one with seq_set_sampler");
+    }
+    if (!smpl) {
+        const llama_token token = argmax(logits, n_vocab);
+        if (!std::isfinite(logits[token])) {
+            fail(abi::ERROR_DECODE, "the target's logits are not finite: nothing can be sampled from them");
+        }
+        return {token, false};
+    }
+    dead = true; // until this token is through: whatever throws below leaves the sampler in an unknown state
+    llama_token_data_array array;
+    const int64_t          selected = apply(smpl, candidates, logits, n_vocab, array);
+    if (selected < 0) {
+        fail(abi::ERROR_SAMPLER, "sampler '%s' selected no token", name_of(smpl));
+    }
+    const llama_token_data & choice = array.data[selected];
+    if (!std::isfinite(choice.logit)) { // a grammar that allows no token leaves only minus infinity
+        dead = false;
+        return {choice.id, true};
+    }
+    llama_sampler_accept(smpl, choice.id);
+    dead = false;
+    return {choice.id, false};
+}
+
+void sequence_sampler::snapshot() {
+    if (smpl) {
+        saved.reset(llama_sampler_clone(smpl));
+    }
+}
+
+void sequence_sampler::restore() {
+    if (smpl && saved) {
+        llama_sampler_copy(saved.get(), smpl);
+    }
+}
+
+} // namespace spb

@@ -1,0 +1,142 @@
+// The object behind `llama_speculative`: two borrowed contexts, the strategies, and the sequences.
+#pragma once
+
+#include "barrier.h"
+#include "driver_access.h"
+#include "memory.h"
+#include "params.h"
+#include "sampling.h"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace spb {
+
+// Counters of one sequence, or of one strategy on it.
+struct counters {
+    uint64_t n_rounds = 0, n_drafts = 0, n_drafted = 0, n_accepted = 0, n_emitted = 0;
+
+    void add(const counters & other);
+};
+
+// Counters that belong to the whole object: one pass serves all sequences.
+struct totals {
+    uint64_t n_decodes = 0, t_draft_us = 0, t_decode_us = 0, t_process_us = 0, t_sample_us = 0;
+};
+
+// Who drives a sequence. The loop decodes on the target itself, with the primitives the caller does.
+enum class driven_by : uint8_t { nobody, loop, caller };
+
+struct sequence {
+    driven_by driver = driven_by::nobody;
+
+    // Committed tokens. The last one is kept apart: it is not evaluated until the next round.
+    llama_tokens history;
+    llama_token  id_last = LLAMA_TOKEN_NULL;
+    int32_t      finish  = abi::FINISH_NONE;
+    bool         lost    = false;
+
+    int32_t n_shown        = 0;     // tokens of `history` that the strategies have been shown
+    bool    begin_pending  = false; // tell the strategies that a generation starts before the next draft
+    bool    boundary_stale = false; // the carried row belongs to tokens that were taken back
+
+    int32_t n_draft_max    = -1; // limits set by the caller, -1 for none
+    int32_t n_predict_left = -1;
+
+    sequence_sampler sampler;
+
+    // The last round. It is open from its verification to its commit.
+    bool                 open     = false;
+    llama_tokens         draft;            // what was verified
+    int32_t              strategy = -1;    // index of the strategy that drafted, or -1
+    int32_t              n_verified = 0;   // draft tokens that the target agreed with
+    llama_tokens         emitted;          // the accepted part of the draft, then one sampled token
+    int32_t              row0     = 0;     // index of the first row of logits in the target's output
+    std::vector<float>   rows;             // copies of the rows, when another part of the round overwrote them
+    bool                 sampler_ended = false;
+
+    // Primitives: what was asked for, and what waits for `accept`.
+    int32_t     requested    = -1; // n_max of the request, -1 for none
+    int32_t     pos0         = 0;
+    llama_token request_last = LLAMA_TOKEN_NULL;
+    bool        drafted      = false;
+
+    std::vector<counters> by_strategy;
+    counters              total;
+
+    bool    empty() const { return id_last == LLAMA_TOKEN_NULL; }
+    int32_t n_tokens() const { return empty() ? 0 : (int32_t) history.size() + 1; }
+    bool    can_go_on() const { return !empty() && !lost && finish == abi::FINISH_NONE; }
+};
+
+struct spec : object {
+    spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & p);
+    ~spec();
+
+    llama_context *     ctx_tgt;
+    llama_context *     ctx_dft;
+    const llama_vocab * vocab;
+    int32_t             n_vocab;
+    int32_t             n_seq;
+    int32_t             n_ctx_seq;
+
+    context_memory target;
+    context_memory draft; // empty without a draft context
+
+    std::vector<const strategy_info *> strategies; // in the order of the driver
+    driver::handle                     driver;     // null with no strategy: plain decoding
+    bool                               follows_rows = false; // a strategy reads hidden rows of the target
+
+    std::vector<sequence> seqs;
+    totals                sums;
+    common_batch          batch; // of the target
+    std::vector<int32_t>  active;
+    std::vector<driver::request> requests;
+
+    std::atomic<bool> cancelled{false};
+    bool (*interrupt)(void *) = nullptr; // session: looks at its own cancel flag inside a decode
+    bool decoded = false;                // the target has evaluated something since this object exists
+
+    sequence & at(int32_t seq) { return seqs[(size_t) seq]; }
+};
+
+// --- batches.cpp ---
+
+// Evaluates one batch on the target. Returns llama.cpp's status: 0, 1 (no room), 2 (aborted); throws ERROR_DECODE on the rest.
+int32_t evaluate(spec & s);
+
+// Shows `s.batch` to the strategies. Throws ERROR_DECODE.
+void show(spec & s);
+
+// Brings target and strategies up to `history` for each of `seqs`. Returns OK, CANCELLED or CONTEXT_FULL.
+int32_t catch_up(spec & s, const std::vector<int32_t> & seqs);
+
+// Reads and clears the cancel flag.
+bool take_cancel(spec & s);
+
+// --- sequences.cpp ---
+
+// Takes both memories and the strategies back to the first `n` tokens of `history`.
+void take_back(spec & s, int32_t seq, int32_t n);
+
+// Empties both memories of a sequence; what it holds is evaluated again when it is needed.
+void drop_memories(spec & s, int32_t seq);
+
+// Forgets everything about a sequence except its sampler and counters.
+void clear(spec & s, int32_t seq);
+
+// Ends an open round: keeps `n_keep` of its tokens.
+void commit(spec & s, int32_t seq, int32_t n_keep);
+
+void refuse_open_round(const sequence & q, int32_t seq);
+
+// --- rounds.cpp ---
+
+// One draft-and-verify round over `s.active`.
+int32_t run_round(spec & s);
+
+// Row of logits from which emitted token `index` was sampled.
+const float * row_of(spec & s, sequence & q, int32_t index);
+
+} // namespace spb
