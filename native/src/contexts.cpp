@@ -92,6 +92,7 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
         fail(abi::ERROR_UNSUPPORTED, "%s", e.what());
     }
     follows_rows = model && model->target_rows;
+    has_boundary = driver && driver::has_boundary(driver.get());
     for (sequence & q : seqs) {
         q.by_strategy.resize(strategies.size());
     }

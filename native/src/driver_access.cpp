@@ -89,8 +89,7 @@ void accept(common_speculative * cs, int32_t seq, int32_t n_hidden, int32_t n_ve
     cs->impl_last[seq] = nullptr;
 }
 
-void forget(common_speculative * cs, int32_t seq) {
-    cs->impl_last[seq] = nullptr;
+static void forget_rows(common_speculative * cs, int32_t seq) {
     for (auto & impl : cs->impls) {
         if (auto * p = as<mtp>(*impl)) {
             std::fill(p->pending_h[seq].begin(), p->pending_h[seq].end(), 0.0f);
@@ -99,7 +98,14 @@ void forget(common_speculative * cs, int32_t seq) {
             std::fill(p->pending_g_last[seq].begin(), p->pending_g_last[seq].end(), 0.0f);
             p->pending_pos_last[seq] = -1;
             p->verify_g_rows[seq]    = 0;
-        } else if (auto * p = as<ngram_map>(*impl)) {
+        }
+    }
+}
+
+void forget_history(common_speculative * cs, int32_t seq) {
+    cs->impl_last[seq] = nullptr;
+    for (auto & impl : cs->impls) {
+        if (auto * p = as<ngram_map>(*impl)) {
             const common_ngram_map & old = p->config[seq];
             p->config[seq]               = common_ngram_map(old.size_key, old.size_value, old.key_only, old.min_hits);
         } else if (auto * p = as<ngram_mod>(*impl)) {
@@ -109,6 +115,11 @@ void forget(common_speculative * cs, int32_t seq) {
             p->sinfos[seq].ngram_cache_context.clear();
         }
     }
+}
+
+void forget(common_speculative * cs, int32_t seq) {
+    forget_rows(cs, seq);
+    forget_history(cs, seq);
 }
 
 bool has_boundary(const common_speculative * cs) {
@@ -131,7 +142,9 @@ bool refresh_boundary(common_speculative * cs, const common_batch & batch) {
             p->pending_h[seq].assign(row, row + p->n_embd);
             p->verify_h_rows[seq] = 0;
         } else if (auto * p = as<eagle3>(*impl)) {
-            p->pending_pos_last[seq] = -1; // the pair before this token is already in the draft's memory
+            // the pair before this token is in the draft's memory; one at its own position was made with another token
+            llama_memory_seq_rm(llama_get_memory(p->params.ctx_dft), seq, batch.tokens[0].pos[0], -1);
+            p->pending_pos_last[seq] = -1;
             if (!p->process(batch)) {
                 return false;
             }
@@ -258,25 +271,33 @@ std::string vocabulary_mismatch(const llama_model * target, const llama_model * 
     const llama_vocab * t = llama_model_get_vocab(target);
     const llama_vocab * d = llama_model_get_vocab(draft);
     if (llama_vocab_type(t) != llama_vocab_type(d)) {
-        return format("the tokenizer types differ (target %d, draft %d)", llama_vocab_type(t), llama_vocab_type(d));
+        return spb::format("the tokenizer types differ (target %d, draft %d)", llama_vocab_type(t), llama_vocab_type(d));
     }
     const int32_t nt = llama_vocab_n_tokens(t);
     const int32_t nd = llama_vocab_n_tokens(d);
     if (std::abs(nt - nd) > SPEC_VOCAB_MAX_SIZE_DIFFERENCE) {
-        return format("the target has %d tokens and the draft %d; they may differ by %d", nt, nd, SPEC_VOCAB_MAX_SIZE_DIFFERENCE);
+        return spb::format("the target has %d tokens and the draft %d; they may differ by %d", nt, nd, SPEC_VOCAB_MAX_SIZE_DIFFERENCE);
     }
     if (llama_vocab_get_add_bos(t) != llama_vocab_get_add_bos(d) || (llama_vocab_get_add_bos(t) && llama_vocab_bos(t) != llama_vocab_bos(d))) {
-        return format("the begin-of-sequence tokens differ (target %d, draft %d)", llama_vocab_bos(t), llama_vocab_bos(d));
+        return spb::format("the begin-of-sequence tokens differ (target %d, draft %d)", llama_vocab_bos(t), llama_vocab_bos(d));
     }
     if (llama_vocab_get_add_eos(t) != llama_vocab_get_add_eos(d) || (llama_vocab_get_add_eos(t) && llama_vocab_eos(t) != llama_vocab_eos(d))) {
-        return format("the end-of-sequence tokens differ (target %d, draft %d)", llama_vocab_eos(t), llama_vocab_eos(d));
+        return spb::format("the end-of-sequence tokens differ (target %d, draft %d)", llama_vocab_eos(t), llama_vocab_eos(d));
     }
     for (int32_t id = SPEC_VOCAB_CHECK_START_TOKEN_ID; id < std::min(nt, nd); ++id) {
         if (std::strcmp(llama_vocab_get_text(t, id), llama_vocab_get_text(d, id)) != 0) {
-            return format("token %d is '%s' in the target and '%s' in the draft", id, llama_vocab_get_text(t, id), llama_vocab_get_text(d, id));
+            return spb::format("token %d is '%s' in the target and '%s' in the draft", id, llama_vocab_get_text(t, id), llama_vocab_get_text(d, id));
         }
     }
     return {};
+}
+
+void set_hidden_rows(llama_context * ctx, bool on, bool outputs_only) {
+    llama_set_embeddings_nextn(ctx, on, outputs_only);
+}
+
+const float * hidden_row(llama_context * ctx, int32_t index) {
+    return llama_get_embeddings_nextn(ctx) ? llama_get_embeddings_nextn_ith(ctx, index) : nullptr;
 }
 
 void stop_extraction(llama_context * ctx) {

@@ -58,6 +58,9 @@ void accept(common_speculative * cs, int32_t seq, int32_t n_hidden, int32_t n_ve
 // on a history that is not a continuation. The pool of ngram-mod belongs to all sequences and stays.
 void forget(common_speculative * cs, int32_t seq);
 
+// The n-gram part of `forget`: the tokens became fewer, while carried rows are dealt with apart.
+void forget_history(common_speculative * cs, int32_t seq);
+
 // Whether a strategy carries a row of the target from one batch to the next (draft-mtp, draft-eagle3).
 bool has_boundary(const common_speculative * cs);
 
@@ -95,6 +98,10 @@ std::vector<int32_t> target_layers(const llama_model * draft);
 
 // Whether a DFlash-family draft carries the Markov head that makes it a DSpark one.
 bool has_markov_head(const llama_model * draft);
+
+// Hidden rows of a context, the input of MTP-style drafts. `hidden_row` is null where there is none.
+void          set_hidden_rows(llama_context * ctx, bool on, bool outputs_only);
+const float * hidden_row(llama_context * ctx, int32_t index);
 
 // Switches off every extraction that a strategy asked for.
 void stop_extraction(llama_context * ctx);

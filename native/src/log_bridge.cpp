@@ -4,6 +4,7 @@
 
 #include "impl.h"
 
+#include "llama.h"
 #include "log.h"
 
 #include <cstdio>

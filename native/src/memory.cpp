@@ -1,6 +1,6 @@
 #include "memory.h"
 
-#include "barrier.h"
+#include "driver_access.h"
 
 #include <algorithm>
 
@@ -8,6 +8,9 @@ namespace spb {
 
 rollback_kind rollback_of(const llama_context * ctx) {
     const llama_model * model = llama_get_model(ctx);
+    if (driver::context_type(ctx) == LLAMA_CONTEXT_TYPE_MTP) {
+        return rollback_kind::remove; // its layers are the heads alone, and those are attention
+    }
     if (!llama_model_is_recurrent(model) && !llama_model_is_hybrid(model)) {
         return rollback_kind::remove;
     }
@@ -103,10 +106,11 @@ bool context_memory::copy(int32_t src, int32_t dst) {
     if (seqs[src].n == 0) {
         return true;
     }
-    if (rollback == rollback_kind::remove) {
+    if (rollback == rollback_kind::remove && driver::kv_unified(ctx)) {
         llama_memory_seq_cp(mem, src, dst, -1, -1);
     } else {
-        // recurrent cells are shared by a copy and then rolled back together: write the state out instead
+        // llama.cpp copies between streams at the next decode only, so that a state saved or loaded before it is wrong, and
+        // copies of recurrent cells are shared and roll back together: write the state out instead
         std::vector<uint8_t> data(llama_state_seq_get_size(ctx, src));
         if (llama_state_seq_get_data(ctx, data.data(), data.size(), src) != data.size() ||
             llama_state_seq_set_data(ctx, data.data(), data.size(), dst) != data.size()) {

@@ -1,5 +1,6 @@
 #include "requirements.h"
 
+#include "barrier.h"
 #include "driver_access.h"
 #include "impl.h"
 #include "memory.h"
@@ -124,6 +125,10 @@ void require_target_context(const llama_context * ctx, const std::vector<const s
     if (!strategies.empty() && driver::n_outputs_max(ctx) < 2) {
         fail(abi::ERROR_UNSUPPORTED, "the target's n_outputs_max is %d: a round needs %d outputs per sequence (or 0, which takes n_batch)",
              driver::n_outputs_max(ctx), n_round);
+    }
+    if (rollback_of(ctx) == rollback_kind::snapshots && llama_n_ubatch(ctx) < llama_n_rs_seq(ctx) + 2) {
+        fail(abi::ERROR_UNSUPPORTED, "the target's n_ubatch is %u: with n_rs_seq %u it must be at least %u, so that a round stays in one physical batch",
+             llama_n_ubatch(ctx), llama_n_rs_seq(ctx), llama_n_rs_seq(ctx) + 2);
     }
     if (llama_pooling_type(ctx) != LLAMA_POOLING_TYPE_NONE && driver::embeddings(ctx)) {
         fail(abi::ERROR_UNSUPPORTED, "the target context makes embeddings: create it with embeddings = false");

@@ -37,9 +37,9 @@ struct sequence {
     int32_t      finish  = abi::FINISH_NONE;
     bool         lost    = false;
 
-    int32_t n_shown        = 0;     // tokens of `history` that the strategies have been shown
-    bool    begin_pending  = false; // tell the strategies that a generation starts before the next draft
-    bool    boundary_stale = false; // the carried row belongs to tokens that were taken back
+    int32_t n_shown       = 0;     // tokens that the strategies have been shown
+    int32_t boundary_at   = 0;     // the row that they carry to the next batch is that of token boundary_at - 1
+    bool    begin_pending = false; // tell the strategies that a generation starts before the next draft
 
     int32_t n_draft_max    = -1; // limits set by the caller, -1 for none
     int32_t n_predict_left = -1;
@@ -70,6 +70,12 @@ struct sequence {
     bool    can_go_on() const { return !empty() && !lost && finish == abi::FINISH_NONE; }
 };
 
+// Sequences that are verified in one batch of the target.
+struct part {
+    size_t  begin, end; // indices into `active`
+    int32_t n_tokens;
+};
+
 struct spec : object {
     spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & p);
     ~spec();
@@ -87,16 +93,19 @@ struct spec : object {
     std::vector<const strategy_info *> strategies; // in the order of the driver
     driver::handle                     driver;     // null with no strategy: plain decoding
     bool                               follows_rows = false; // a strategy reads hidden rows of the target
+    bool                               has_boundary = false; // and carries one from batch to batch
 
     std::vector<sequence> seqs;
     totals                sums;
-    common_batch          batch; // of the target
-    std::vector<int32_t>  active;
+    bool                  shift_pending = false; // llama.cpp moves positions in memory at the next decode
+
+    // Kept from call to call, so that a round allocates nothing.
+    common_batch                 batch; // of the target
+    std::vector<int32_t>         active;
+    std::vector<part>            parts;
     std::vector<driver::request> requests;
 
     std::atomic<bool> cancelled{false};
-    bool (*interrupt)(void *) = nullptr; // session: looks at its own cancel flag inside a decode
-    bool decoded = false;                // the target has evaluated something since this object exists
 
     sequence & at(int32_t seq) { return seqs[(size_t) seq]; }
 };
@@ -115,6 +124,14 @@ int32_t catch_up(spec & s, const std::vector<int32_t> & seqs);
 // Reads and clears the cancel flag.
 bool take_cancel(spec & s);
 
+// --- loop.cpp ---
+
+// Tokens of a batch from the caller: in the vocabulary, sequences in range and each in one stretch. Throws ERROR_INVALID_ARGUMENT.
+void require_batch(const spec & s, const abi::batch & b);
+
+// Sequence of token `i`.
+int32_t seq_of(const abi::batch & b, int32_t i);
+
 // --- sequences.cpp ---
 
 // Takes both memories and the strategies back to the first `n` tokens of `history`.
@@ -123,20 +140,35 @@ void take_back(spec & s, int32_t seq, int32_t n);
 // Empties both memories of a sequence; what it holds is evaluated again when it is needed.
 void drop_memories(spec & s, int32_t seq);
 
+// Makes llama.cpp carry out what it has put off, so that the memory of a sequence can be read as bytes.
+void settle(spec & s, int32_t seq);
+
 // Forgets everything about a sequence except its sampler and counters.
 void clear(spec & s, int32_t seq);
 
 // Ends an open round: keeps `n_keep` of its tokens.
 void commit(spec & s, int32_t seq, int32_t n_keep);
 
+// Keeps the first `n_tokens` tokens; the last of them becomes the one that is not evaluated.
+void truncate(spec & s, int32_t seq, int32_t n_tokens);
+
 void refuse_open_round(const sequence & q, int32_t seq);
+void refuse_callers_sequence(const sequence & q, int32_t seq);
 
 // --- rounds.cpp ---
+
+// Drafts for `s.requests`, with the draft's own tokens taken out of its context again.
+void draft_now(spec & s);
 
 // One draft-and-verify round over `s.active`.
 int32_t run_round(spec & s);
 
 // Row of logits from which emitted token `index` was sampled.
 const float * row_of(spec & s, sequence & q, int32_t index);
+
+// --- statistics.cpp ---
+
+// Books the round of `q` that emitted `n_emitted` tokens.
+void count_round(sequence & q, size_t n_emitted);
 
 } // namespace spb

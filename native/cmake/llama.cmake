@@ -1,0 +1,58 @@
+# Targets `llama`, `ggml` and `ggml-base`: imported from LLAMA_LIB_DIR, or built from LLAMA_DIR.
+# Sets LLAMA_VERSION_TEXT and LLAMA_COMMIT_TEXT, which the shim reports.
+
+if(NOT LLAMA_DIR)
+  message(FATAL_ERROR "LLAMA_DIR is not set: give the source tree of llama.cpp with -DLLAMA_DIR=DIR.")
+endif()
+get_filename_component(LLAMA_DIR "${LLAMA_DIR}" ABSOLUTE BASE_DIR "${CMAKE_BINARY_DIR}")
+foreach(file IN ITEMS CMakeLists.txt include/llama.h common/speculative.cpp src/llama-context.h)
+  if(NOT EXISTS "${LLAMA_DIR}/${file}")
+    message(FATAL_ERROR "LLAMA_DIR is not a llama.cpp source tree with speculative decoding: ${LLAMA_DIR}/${file} is missing.")
+  endif()
+endforeach()
+
+set(LLAMA_COMMIT_TEXT "${LLAMA_COMMIT}")
+if(NOT LLAMA_COMMIT_TEXT AND EXISTS "${LLAMA_DIR}/.git")
+  find_package(Git QUIET)
+  if(Git_FOUND)
+    execute_process(
+      COMMAND "${GIT_EXECUTABLE}" describe --always --dirty --abbrev=9 --exclude=*
+      WORKING_DIRECTORY "${LLAMA_DIR}" OUTPUT_VARIABLE LLAMA_COMMIT_TEXT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+endif()
+if(NOT LLAMA_COMMIT_TEXT)
+  set(LLAMA_COMMIT_TEXT unknown)
+endif()
+
+if(LLAMA_LIB_DIR)
+  foreach(name IN ITEMS llama ggml ggml-base)
+    find_library(SPECBIND_LIB_${name} NAMES ${name} PATHS "${LLAMA_LIB_DIR}" NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+    if(NOT SPECBIND_LIB_${name})
+      message(FATAL_ERROR "LLAMA_LIB_DIR has no library `${name}`: ${LLAMA_LIB_DIR} must hold libllama and libggml as built from LLAMA_DIR.")
+    endif()
+    add_library(${name} UNKNOWN IMPORTED)
+    set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${SPECBIND_LIB_${name}}")
+  endforeach()
+  target_include_directories(llama INTERFACE "${LLAMA_DIR}/include")
+  target_include_directories(ggml INTERFACE "${LLAMA_DIR}/ggml/include")
+  target_link_libraries(llama INTERFACE ggml ggml-base)
+else()
+  # Options of a build that runs on other machines too; each may be set differently with -D.
+  set(BUILD_SHARED_LIBS ON CACHE BOOL "libllama and libggml as shared libraries")
+  set(GGML_NATIVE OFF CACHE BOOL "ggml for exactly this processor: may die with an illegal instruction elsewhere")
+  foreach(part IN ITEMS COMMON TESTS TOOLS EXAMPLES SERVER APP)
+    set(LLAMA_BUILD_${part} OFF CACHE BOOL "not needed by the shim")
+  endforeach()
+  set(LLAMA_BUILD_COMMIT "${LLAMA_COMMIT_TEXT}")
+  add_subdirectory("${LLAMA_DIR}" llama EXCLUDE_FROM_ALL)
+endif()
+
+# llama.cpp states its version as three variables and a development flag; older commits have none.
+set(LLAMA_VERSION_TEXT unknown)
+file(STRINGS "${LLAMA_DIR}/CMakeLists.txt" lines REGEX "^(set\\(LLAMA_VERSION_(MAJOR|MINOR|PATCH) |option\\(LLAMA_BUILD_IS_DEV )")
+if(lines MATCHES "MAJOR ([0-9]+).*MINOR ([0-9]+).*PATCH ([0-9]+)")
+  set(LLAMA_VERSION_TEXT "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
+  if(lines MATCHES "LLAMA_BUILD_IS_DEV [^;]* ON\\)")
+    string(APPEND LLAMA_VERSION_TEXT "-dev")
+  endif()
+endif()

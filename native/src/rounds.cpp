@@ -1,0 +1,286 @@
+// One draft-and-verify round over the active sequences: draft, evaluate, sample and compare.
+#include "impl.h"
+#include "spec.h"
+
+#include "ggml.h"
+
+#include <algorithm>
+
+namespace spb {
+
+namespace {
+
+// Longest draft that a sequence can use in this round: its limits, what it may still emit, and the room in its context.
+int32_t draft_budget(const spec & s, const sequence & q) {
+    int32_t n = std::min((int32_t) llama_n_batch(s.ctx_tgt), driver::n_outputs_max(s.ctx_tgt)) - 1;
+    if (q.n_draft_max >= 0) {
+        n = std::min(n, q.n_draft_max);
+    }
+    if (q.n_predict_left >= 0) {
+        n = std::min(n, q.n_predict_left - 1);
+    }
+    return std::min(n, s.n_ctx_seq - (int32_t) q.history.size() - 1);
+}
+
+void make_drafts(spec & s) {
+    s.requests.clear();
+    for (int32_t seq : s.active) {
+        sequence & q = s.at(seq);
+        q.draft.clear();
+        q.strategy      = -1;
+        const int32_t n = s.driver ? draft_budget(s, q) : 0;
+        if (n > 0) {
+            s.requests.push_back({seq, n, (llama_pos) q.history.size(), q.id_last, &q.history, &q.draft});
+        }
+    }
+    if (!s.requests.empty()) {
+        draft_now(s);
+    }
+}
+
+// Cuts the active sequences into batches that fit, never inside a sequence.
+void cut(spec & s) {
+    const int32_t room  = std::min((int32_t) llama_n_batch(s.ctx_tgt), driver::n_outputs_max(s.ctx_tgt));
+    auto &        parts = s.parts;
+    parts.clear();
+    for (size_t i = 0; i < s.active.size(); ++i) {
+        const int32_t n = 1 + (int32_t) s.seqs[(size_t) s.active[i]].draft.size();
+        if (parts.empty() || parts.back().n_tokens + n > room) {
+            parts.push_back({i, i, 0});
+        }
+        parts.back().end = i + 1;
+        parts.back().n_tokens += n;
+    }
+}
+
+void refuse_backend_sampler(spec & s, int32_t row) {
+    if (llama_get_sampled_token_ith(s.ctx_tgt, row) != LLAMA_TOKEN_NULL) {
+        fail(abi::ERROR_UNSUPPORTED, "the target context samples on its backend: detach its samplers and give them to seq_set_sampler");
+    }
+}
+
+// Samples the rows of one sequence for as long as they agree with the draft.
+void sample_and_compare(spec & s, sequence & q) {
+    q.emitted.clear();
+    q.n_verified    = 0;
+    q.sampler_ended = false;
+    for (int32_t i = 0;; ++i) {
+        const float * logits = llama_get_logits_ith(s.ctx_tgt, q.row0 + i);
+        if (!logits) {
+            fail(abi::ERROR_DECODE, "the target gave no logits for row %d of the round", i);
+        }
+        const sampled t = q.sampler.next(logits, s.n_vocab);
+        if (t.ended) {
+            q.sampler_ended = true;
+            return;
+        }
+        q.emitted.push_back(t.token);
+        const bool agrees = i < (int32_t) q.draft.size() && t.token == q.draft[i];
+        q.n_verified += agrees;
+        if (!agrees || llama_vocab_is_eog(s.vocab, t.token)) {
+            return;
+        }
+    }
+}
+
+// Takes back what a part evaluated, as if it had not been tried.
+void undo(spec & s, const part & p) {
+    for (size_t i = p.begin; i < p.end; ++i) {
+        const int32_t seq = s.active[i];
+        sequence &    q   = s.at(seq);
+        s.target.recount(seq);
+        if (s.draft) {
+            s.draft.recount(seq);
+        }
+        take_back(s, seq, (int32_t) q.history.size());
+        q.open = false;
+        q.emitted.clear();
+        q.draft.clear();
+    }
+}
+
+void fill_batch(spec & s, const part & p) {
+    s.batch.clear();
+    for (size_t i = p.begin; i < p.end; ++i) {
+        sequence & q   = s.at(s.active[i]);
+        q.row0         = s.batch.size();
+        llama_pos pos  = (llama_pos) q.history.size();
+        s.batch.add(q.id_last, pos++, s.active[i], true);
+        for (llama_token t : q.draft) {
+            s.batch.add(t, pos++, s.active[i], true);
+        }
+    }
+}
+
+// Evaluates one part. When the context has no room, drafts are given up before the tokens themselves are.
+int32_t evaluate_part(spec & s, const part & p) {
+    for (;;) {
+        bool drafted = false;
+        for (size_t i = p.begin; i < p.end; ++i) {
+            sequence &    q = s.at(s.active[i]);
+            const int32_t n = (int32_t) q.draft.size();
+            drafted |= n > 0;
+            if (n > s.target.free_rollback(n + 1)) {
+                s.target.checkpoint(s.active[i]);
+            }
+        }
+        fill_batch(s, p);
+        const int32_t rc = evaluate(s);
+        if (rc == 0) {
+            return rc;
+        }
+        if (rc != 1 || !drafted) {
+            return rc;
+        }
+        for (size_t i = p.begin; i < p.end; ++i) {
+            s.at(s.active[i]).draft.clear();
+        }
+    }
+}
+
+// Copies the rows of accepted tokens, which the next part's evaluation overwrites.
+void keep_rows(spec & s, const part & p) {
+    for (size_t i = p.begin; i < p.end; ++i) {
+        sequence & q = s.at(s.active[i]);
+        q.rows.resize(q.emitted.size() * (size_t) s.n_vocab);
+        for (size_t k = 0; k < q.emitted.size(); ++k) {
+            const float * row = llama_get_logits_ith(s.ctx_tgt, q.row0 + (int32_t) k);
+            std::copy(row, row + s.n_vocab, q.rows.begin() + (std::ptrdiff_t) (k * (size_t) s.n_vocab));
+        }
+    }
+}
+
+int32_t verify(spec & s, const part & p, bool last) {
+    int32_t rc;
+    try {
+        rc = evaluate_part(s, p);
+    } catch (const failure &) {
+        undo(s, p);
+        throw;
+    }
+    if (rc != 0) {
+        undo(s, p);
+        if (rc == 2) {
+            take_cancel(s);
+            return abi::CANCELLED;
+        }
+        for (size_t i = p.begin; i < p.end; ++i) {
+            s.at(s.active[i]).finish = abi::FINISH_CONTEXT_FULL;
+        }
+        return abi::OK;
+    }
+    for (size_t i = p.begin; i < p.end; ++i) {
+        const int32_t seq = s.active[i];
+        const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
+        s.target.added(seq, n);
+    }
+    try {
+        show(s);
+        for (size_t i = p.begin; i < p.end; ++i) {
+            const int32_t seq = s.active[i];
+            const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
+            s.at(seq).n_shown += n;
+            s.at(seq).boundary_at = s.at(seq).n_shown;
+            if (s.draft) {
+                s.draft.added(seq, n);
+            }
+        }
+        const int64_t t0 = ggml_time_us();
+        for (size_t i = p.begin; i < p.end; ++i) {
+            sequence & q = s.at(s.active[i]);
+            refuse_backend_sampler(s, q.row0);
+            if (!q.draft.empty() || !last) {
+                q.sampler.snapshot();
+            }
+            sample_and_compare(s, q);
+            q.rows.clear();
+        }
+        s.sums.t_sample_us += ggml_time_us() - t0;
+    } catch (const failure &) {
+        undo(s, p);
+        throw;
+    }
+    for (size_t i = p.begin; i < p.end; ++i) {
+        sequence & q = s.at(s.active[i]);
+        q.open       = true;
+        count_round(q, q.emitted.size());
+    }
+    if (!last) {
+        keep_rows(s, p);
+    }
+    return abi::OK;
+}
+
+} // namespace
+
+void draft_now(spec & s) {
+    const int64_t t0 = ggml_time_us();
+    if (s.draft && s.draft.kind() == rollback_kind::checkpoint) {
+        for (const auto & r : s.requests) {
+            s.draft.checkpoint(r.seq);
+        }
+    }
+    driver::draft(s.driver.get(), s.requests);
+    for (const auto & r : s.requests) {
+        sequence & q = s.at(r.seq);
+        q.strategy   = driver::drafted_by(s.driver.get(), r.seq);
+        if (s.draft) {
+            s.draft.drop_uncounted(r.seq, r.pos0);
+        }
+        // a draft of another vocabulary or a damaged n-gram file may name tokens that the target does not have
+        const auto bad = std::find_if(q.draft.begin(), q.draft.end(), [&](llama_token t) { return t < 0 || t >= s.n_vocab; });
+        q.draft.erase(bad, q.draft.end());
+        q.draft.resize(std::min(q.draft.size(), (size_t) r.n_max));
+    }
+    s.sums.t_draft_us += ggml_time_us() - t0;
+}
+
+const float * row_of(spec & s, sequence & q, int32_t index) {
+    if (!q.rows.empty()) {
+        return q.rows.data() + (size_t) index * (size_t) s.n_vocab;
+    }
+    return llama_get_logits_ith(s.ctx_tgt, q.row0 + index);
+}
+
+int32_t run_round(spec & s) {
+    int32_t status = catch_up(s, s.active);
+    if (status != abi::OK) {
+        return status;
+    }
+    for (int32_t seq : s.active) {
+        sequence & q = s.at(seq);
+        if (q.begin_pending && s.driver) {
+            driver::begin(s.driver.get(), seq, q.history);
+        }
+        q.begin_pending = false;
+    }
+    if (take_cancel(s)) {
+        return abi::CANCELLED;
+    }
+    make_drafts(s);
+    if (take_cancel(s)) {
+        return abi::CANCELLED;
+    }
+    cut(s);
+    const std::vector<part> & parts = s.parts;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        status = verify(s, parts[i], i + 1 == parts.size());
+        if (status == abi::OK && i + 1 < parts.size() && take_cancel(s)) {
+            status = abi::CANCELLED;
+        }
+        if (status != abi::OK) {
+            for (size_t k = 0; k <= i; ++k) { // what earlier parts sampled is taken back as well
+                for (size_t j = parts[k].begin; j < parts[k].end; ++j) {
+                    if (s.at(s.active[j]).open) {
+                        s.at(s.active[j]).sampler.restore();
+                    }
+                }
+                undo(s, parts[k]);
+            }
+            return status;
+        }
+    }
+    return abi::OK;
+}
+
+} // namespace spb
