@@ -1,4 +1,5 @@
 // From models and params to a live object: what the contexts must be like, and refusing what upstream would abort on.
+#include "identity.h"
 #include "impl.h"
 #include "log_bridge.h"
 #include "requirements.h"
@@ -93,6 +94,7 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
     }
     follows_rows = model && model->target_rows;
     has_boundary = driver && driver::has_boundary(driver.get());
+    n_block      = model && model->block ? p.n_draft_max + 1 : 0;
     for (sequence & q : seqs) {
         q.by_strategy.resize(strategies.size());
     }
@@ -110,6 +112,7 @@ spec::~spec() {
 namespace impl {
 
 int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, const abi::params & p, llama_context ** out) {
+    require_own_llama();
     const auto            strategies = parse_strategies(p);
     const strategy_info * model      = draft_strategy(strategies);
     *out                             = nullptr;
@@ -149,6 +152,7 @@ int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, con
 }
 
 int32_t init(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & p, spec ** out) {
+    require_own_llama();
     *out = new spec(ctx_tgt, ctx_dft, p);
     return abi::OK;
 }

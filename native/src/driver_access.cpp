@@ -77,6 +77,26 @@ int32_t drafted_by(const common_speculative * cs, int32_t seq) {
     return -1;
 }
 
+bool draft_reached(const common_speculative * cs, int32_t seq, llama_pos pos0) {
+    for (const auto & impl : cs->impls) {
+        llama_context * ctx = nullptr;
+        if (auto * p = as<common_speculative_impl_draft_simple>(*impl)) {
+            ctx = p->params.ctx_dft;
+        } else if (auto * p = as<mtp>(*impl)) {
+            ctx = p->is_mem_shared ? nullptr : p->params.ctx_dft;
+        } else if (auto * p = as<common_speculative_impl_draft_dflash>(*impl)) {
+            ctx = p->params.ctx_dft;
+        } else if (auto * p = as<eagle3>(*impl)) {
+            ctx = p->params.ctx_dft;
+            pos0--; // it pairs a token with the position before it
+        }
+        if (ctx && llama_memory_seq_pos_max(llama_get_memory(ctx), seq) < pos0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void accept(common_speculative * cs, int32_t seq, int32_t n_hidden, int32_t n_verified) {
     common_speculative_impl * last = cs->impl_last[seq];
     for (auto & impl : cs->impls) {

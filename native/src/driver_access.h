@@ -50,6 +50,10 @@ void draft(common_speculative * cs, const std::vector<request> & requests);
 // Index in `types` of the strategy that made the last draft of a sequence, or -1.
 int32_t drafted_by(const common_speculative * cs, int32_t seq);
 
+// Whether the draft context evaluated the start of the last draft of a sequence: where it did not, an empty draft hides a
+// failure that upstream only logs.
+bool draft_reached(const common_speculative * cs, int32_t seq, llama_pos pos0);
+
 // Ends a round: strategies that follow hidden rows move to row `n_hidden`, n-gram strategies learn that `n_verified`
 // draft tokens were right. Upstream's own accept knows one number only.
 void accept(common_speculative * cs, int32_t seq, int32_t n_hidden, int32_t n_verified);

@@ -1,4 +1,6 @@
 // What the library was built from, and whether the loaded llama.cpp is the one.
+#include "identity.h"
+
 #include "impl.h"
 #include "log_bridge.h"
 
@@ -43,6 +45,30 @@ static const char * backends() {
         names = now;
     }
     return names.c_str();
+}
+
+// Defaults that llama.cpp has had for years, spread over its params structs: read through a layout that is not the loaded
+// library's, some of them come out wrong.
+static bool layouts_agree() {
+    const llama_context_params c = llama_context_default_params();
+    const llama_model_params   m = llama_model_default_params();
+    return c.n_ctx == 512 && c.n_batch == 2048 && c.n_ubatch == 512 && c.n_seq_max == 1 && c.yarn_ext_factor == -1.0f && c.defrag_thold == -1.0f &&
+           c.type_k == GGML_TYPE_F16 && c.type_v == GGML_TYPE_F16 && !c.cb_eval && !c.abort_callback && !c.samplers && c.n_samplers == 0 &&
+           !c.ctx_other && c.offload_kqv && !m.tensor_split && !m.progress_callback && !m.kv_overrides && !m.vocab_only && !m.load_mtp;
+}
+
+void require_own_llama() {
+    static const bool agree = layouts_agree();
+    if (!agree) {
+        fail(abi::ERROR_UNSUPPORTED, "the loaded libllama (%s) was built from another llama.cpp than this library (%s, %s): its structs have another layout. Load the libllama that lies beside this library",
+             llama_version(), SPB_LLAMA_VERSION, SPB_LLAMA_COMMIT);
+    }
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (std::string(llama_version()) != SPB_LLAMA_VERSION) {
+            log(abi::LOG_WARN, "the loaded libllama is %s, this library was built with %s (%s)\n", llama_version(), SPB_LLAMA_VERSION, SPB_LLAMA_COMMIT);
+        }
+    });
 }
 
 namespace impl {

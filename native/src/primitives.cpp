@@ -138,7 +138,7 @@ int32_t draft_request(spec & s, int32_t seq_id, int32_t pos0, int32_t id_last, i
         fail(abi::ERROR_CALL_ORDER, "pos0 is %d, but begin and accept have given %zu tokens of sequence %d: call begin with the evaluated prompt first",
              pos0, q.history.size(), seq_id);
     }
-    q.requested    = std::min(n_max, s.n_ctx_seq - pos0 - 1);
+    q.requested    = std::max(0, std::min(n_max, draft_room(s, pos0)));
     q.pos0         = pos0;
     q.request_last = id_last;
     return abi::OK;

@@ -2,6 +2,7 @@
 
 #include "barrier.h"
 #include "driver_access.h"
+#include "identity.h"
 #include "impl.h"
 #include "memory.h"
 
@@ -181,6 +182,7 @@ void require_draft_context(const llama_context * target, llama_context * draft, 
 namespace impl {
 
 int32_t requirements(llama_model * model_tgt, llama_model * model_dft, const abi::params & p, abi::needs & out) {
+    require_own_llama();
     const auto            strategies = parse_strategies(p);
     const strategy_info * model      = draft_strategy(strategies);
     require_models(model_tgt, model_dft, strategies, p);

@@ -19,7 +19,7 @@ int32_t draft_budget(const spec & s, const sequence & q) {
     if (q.n_predict_left >= 0) {
         n = std::min(n, q.n_predict_left - 1);
     }
-    return std::min(n, s.n_ctx_seq - (int32_t) q.history.size() - 1);
+    return std::min(n, draft_room(s, (int32_t) q.history.size()));
 }
 
 void make_drafts(spec & s) {
@@ -213,6 +213,10 @@ int32_t verify(spec & s, const part & p, bool last) {
 
 } // namespace
 
+int32_t draft_room(const spec & s, int32_t pos0) {
+    return pos0 + s.n_block > s.n_ctx_seq ? 0 : s.n_ctx_seq - pos0 - 1;
+}
+
 void draft_now(spec & s) {
     const int64_t t0 = ggml_time_us();
     if (s.draft && s.draft.kind() == rollback_kind::checkpoint) {
@@ -224,6 +228,9 @@ void draft_now(spec & s) {
     for (const auto & r : s.requests) {
         sequence & q = s.at(r.seq);
         q.strategy   = driver::drafted_by(s.driver.get(), r.seq);
+        if (q.strategy < 0 && s.draft && !driver::draft_reached(s.driver.get(), r.seq, r.pos0)) {
+            fail(abi::ERROR_DECODE, "the draft context could not evaluate position %d of sequence %d; its log says why (see log_set)", (int) r.pos0, r.seq);
+        }
         if (s.draft) {
             s.draft.drop_uncounted(r.seq, r.pos0);
         }

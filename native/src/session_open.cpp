@@ -1,4 +1,5 @@
 // Loading models and making contexts so that they fit each other.
+#include "identity.h"
 #include "impl.h"
 #include "requirements.h"
 #include "session.h"
@@ -175,6 +176,7 @@ static sampler_ptr make_sampler(const llama_model * model, const abi::session_pa
 }
 
 std::unique_ptr<session> open_session(const abi::session_params & p, bool & cancelled) {
+    require_own_llama();
     if (!p.model) {
         fail(abi::ERROR_INVALID_ARGUMENT, "session_params.model is NULL: give the path of the target's GGUF");
     }

@@ -94,6 +94,7 @@ struct spec : object {
     driver::handle                     driver;     // null with no strategy: plain decoding
     bool                               follows_rows = false; // a strategy reads hidden rows of the target
     bool                               has_boundary = false; // and carries one from batch to batch
+    int32_t                            n_block = 0;          // positions that a draft evaluates at once, however few are asked for
 
     std::vector<sequence> seqs;
     totals                sums;
@@ -156,6 +157,9 @@ void refuse_open_round(const sequence & q, int32_t seq);
 void refuse_callers_sequence(const sequence & q, int32_t seq);
 
 // --- rounds.cpp ---
+
+// Longest draft for which the contexts have room behind `pos0`.
+int32_t draft_room(const spec & s, int32_t pos0);
 
 // Drafts for `s.requests`, with the draft's own tokens taken out of its context again.
 void draft_now(spec & s);

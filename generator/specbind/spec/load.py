@@ -58,7 +58,7 @@ def build(raw: dict[str, Any], source: str) -> m.Spec:
         name=library["name"], prefix=library["prefix"], version=library["version"], doc=library["doc"].strip(),
         groups=tuple(m.Group(g["name"], g["title"], g["doc"]) for g in raw["groups"]),
         constants=tuple(m.Constant(c["name"], m.SCALARS[c["type"]], c["value"], c["doc"]) for c in raw["constants"]),
-        foreign=tuple(m.ForeignType(f["name"], f["header"], f["doc"]) for f in raw["foreign"]),
+        foreign=tuple(m.ForeignType(f["name"], f["header"], f["doc"], f.get("release")) for f in raw["foreign"]),
         handles=tuple(
             m.Handle(h["name"], h["c_name"], h["release"], h.get("threads", "one"), h.get("last_error"), h["doc"].strip())
             for h in raw["handles"]

@@ -110,11 +110,12 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class ForeignType:
-    """An opaque type of another library. `header` is where it is declared."""
+    """An opaque type of another library. `header` is where it is declared, `release` that library's function that ends one."""
 
     name: str
     header: str
     doc: str
+    release: str | None = None
     span: Span = NOWHERE
 
 

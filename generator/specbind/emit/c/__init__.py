@@ -1,0 +1,37 @@
+"""The C back end: the public header, the shim's entry points and what keeps both honest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from specbind.emit.c import entry_points, header, identity, neutral
+from specbind.emit.c.naming import CNaming
+from specbind.emit.core import FileMap, environment, notice
+from specbind.layout.signature import spec_hash
+from specbind.spec import model as m
+
+
+class CBackend:
+    name = "c"
+    title = "C header and shim"
+    folders = ("native/include", "native/generated")
+
+    def render(self, spec: m.Spec) -> FileMap:
+        env = environment(Path(__file__).parent / "templates")
+        files: FileMap = {}
+
+        def add(path: str, template: str, values: dict[str, object]) -> None:
+            files[path] = env.get_template(template).render(notice=notice(spec), **values)
+
+        add(f"native/include/{CNaming(spec).header}", "header.h.jinja", header.header_values(spec))
+        add("native/generated/abi.h", "abi.h.jinja", neutral.abi_values(spec, spec_hash(spec)))
+        add("native/generated/impl.h", "impl.h.jinja", neutral.impl_values(spec))
+        add("native/generated/entry_points.cpp", "entry_points.cpp.jinja", entry_points.entry_values(spec))
+        add("native/generated/identity_table.h", "identity_table.h.jinja", identity.table_values(spec))
+        add("native/generated/identity_table.c", "identity_table.c.jinja", identity.table_values(spec))
+        for kind in ("map", "txt", "def"):
+            add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", identity.export_values(spec))
+        return files
+
+
+backend = CBackend()
