@@ -17,14 +17,14 @@ function(run out)
 endfunction()
 
 # Exported symbols. The list has macOS spelling, with an underscore in front.
-file(STRINGS "${EXPORTS}" wanted)
+file(STRINGS "${EXPORTS}" wanted REGEX "^_")
 list(TRANSFORM wanted REPLACE "^_" "")
 run(text "${NM}" -D --defined-only --format=posix "${LIBRARY}")
 string(REGEX MATCHALL "[^\n]+" lines "${text}")
 set(found "")
 foreach(line IN LISTS lines)
-  string(REGEX MATCH "^([^ ]+) ([A-Za-z])" _ "${line}")
-  string(REGEX REPLACE "@.*" "" name "${CMAKE_MATCH_1}")
+  string(REGEX MATCH "^([^ @]+)[^ ]* ([A-Za-z])" _ "${line}")
+  set(name "${CMAKE_MATCH_1}")
   if(NOT CMAKE_MATCH_2 STREQUAL "A") # A: the name of a symbol version
     list(APPEND found "${name}")
   endif()

@@ -7,3 +7,10 @@ list(TRANSFORM sources PREPEND "${LLAMA_DIR}/common/")
 add_library(llama_common_part OBJECT ${sources})
 target_include_directories(llama_common_part SYSTEM PUBLIC "${LLAMA_DIR}/common" "${LLAMA_DIR}/vendor")
 target_link_libraries(llama_common_part PUBLIC llama ggml)
+
+# Only a few functions of these are kept, none of them in a round: small is better than fast.
+if(NOT MSVC)
+  set(cold common.cpp reasoning-budget.cpp trie.cpp unicode.cpp)
+  list(TRANSFORM cold PREPEND "${LLAMA_DIR}/common/")
+  set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+endif()

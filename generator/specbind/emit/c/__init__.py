@@ -31,6 +31,7 @@ class CBackend:
         add("native/generated/identity_table.c", "identity_table.c.jinja", identity.table_values(spec))
         for kind in ("map", "txt", "def"):
             add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", identity.export_values(spec))
+        add("native/generated/version.cmake", "version.cmake.jinja", identity.export_values(spec))
         return files
 
 

@@ -28,6 +28,7 @@ def export_values(spec: m.Spec) -> dict[str, Any]:
     naming = CNaming(spec)
     return {
         "library": naming.library,
+        "version": spec.version,
         "node": f"{naming.macro_prefix}{spec.version.split('.')[0]}",
         "names": [naming.function(f.name) for f in spec.functions],
     }
