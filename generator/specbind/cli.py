@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
 # command name -> (module below specbind.commands, line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
+    "lint": ("lint", "Check the spec and show every mistake in it."),
+    "explain": ("explain", "Explain the code of a mistake."),
+    "layout": ("layout", "Show size and offsets of every struct on every platform."),
     "generate": ("generate", "Write the header, the entry points and the bindings, or check them."),
     "build": ("build", "Get and build llama.cpp and the shim."),
     "demo": ("demo", "Generate with a real model, with and without speculation."),
@@ -38,6 +42,18 @@ class LazyGroup(click.Group):
             hint = f" Did you mean '{near[0]}'?" if near else f" Commands: {', '.join(COMMANDS)}."
             ctx.fail(f"No such command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. One that needs the spec ends with the mistakes in it and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            from specbind.spec.diagnostics import SpecError, render
+
+            if not isinstance(error, SpecError):
+                raise
+            click.echo(render(error.diagnostics, color=True), err=True)
+            raise SystemExit(2) from None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

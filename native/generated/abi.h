@@ -9,7 +9,7 @@ namespace spb::abi {
 
 constexpr const char * LIBRARY      = "llama_speculative";
 constexpr const char * PREFIX       = "llama_speculative_";
-constexpr const char * SPEC_HASH    = "af85aa6884b5f432";
+constexpr const char * SPEC_HASH    = "ffb94262d46c0561";
 constexpr uint32_t     VERSION      = LLAMA_SPECULATIVE_VERSION;
 constexpr const char * VERSION_NAME = "0.1.0";
 

@@ -227,7 +227,7 @@ const llama_speculative_identity_entry spb_identity_table[] = {
     FUNCTION("get_logits", UINT64_C(0x335627886a4d2dab))
     FUNCTION("commit", UINT64_C(0x875e372413d66f18))
     FUNCTION("seq_truncate", UINT64_C(0x875e372413d66f18))
-    FUNCTION("seq_copy", UINT64_C(0x6a61e8ffd70a0c52))
+    FUNCTION("seq_copy", UINT64_C(0x59c39b3fe17bee31))
     FUNCTION("seq_shift", UINT64_C(0x8832c708732cb8fb))
     FUNCTION("seq_info", UINT64_C(0x44b48064e3a88287))
     FUNCTION("state_save", UINT64_C(0xa4a9fafa7291cd5e))

@@ -419,10 +419,10 @@ extern "C" {
     struct llama_speculative_handles {
         uint32_t               struct_size; // sizeof(llama_speculative_handles), set by the caller
         int32_t                n_seq_max;   // Number of sequences. [sequences]
-        struct llama_model *   model;       // The target model.
-        struct llama_context * ctx_tgt;     // The target context.
-        struct llama_context * ctx_dft;     // The draft context, or NULL. [may be NULL]
-        llama_speculative *    spec;        // The spec.
+        struct llama_model *   model;       // The target model. [valid until session_close]
+        struct llama_context * ctx_tgt;     // The target context. [valid until session_close]
+        struct llama_context * ctx_dft;     // The draft context, or NULL. [may be NULL; valid until session_close]
+        llama_speculative *    spec;        // The spec. [valid until session_close]
     };
 
     // One message of a conversation.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -101,6 +102,6 @@ def check_prefix(prefix: str, out: Path | None) -> None:
         fail("--prefix needs --out: the checkout holds the files of the standard prefix.")
 
 
-def fail(message: str) -> None:
+def fail(message: str) -> NoReturn:
     """End with a message and exit code 2."""
     raise click.UsageError(message)

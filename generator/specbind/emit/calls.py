@@ -148,6 +148,23 @@ def methods(spec: m.Spec, handle: m.Handle | None) -> list[Call]:
     return [c for c in calls if c.handle == handle]
 
 
+def short_name(spec: m.Spec, function: m.Function, handle: m.Handle | None) -> str:
+    """Name of a call among those of its object: `session_tokenize` -> `tokenize`, `get_logits` -> `logits`.
+
+    A getter whose name without `get_` belongs to another function ends in what it gets: `get_draft` -> `draft_tokens`.
+    """
+    name = function.name
+    if handle is not None:
+        name = name.removeprefix(f"{handle.name}_")
+    if not name.startswith("get_"):
+        return name
+    bare = name.removeprefix("get_")
+    if any(f.name == bare for f in spec.functions):
+        unit = next((p.unit for p in function.params if p.unit), "value")
+        return f"{bare}_{unit}"
+    return bare
+
+
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
@@ -197,7 +214,7 @@ def received_structs(spec: m.Spec) -> list[m.Struct]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A field as a caller sees it: an array with the field of its length, a callback with its user pointer."""
+    """A field as a caller sees it: an array or a text with the field of its length, a callback with its user pointer."""
 
     field: m.Field
     length: m.Field | None = None
@@ -215,6 +232,14 @@ def members(struct: m.Struct) -> list[Member]:
         if is_callback(field.type) and following is not None and isinstance(following.type, m.Pointer):
             found.append(Member(field, user=following))
             skip.add(following.name)
+        elif isinstance(field.type, m.Str) and not field.array and following is not None and is_byte_count(following):
+            found.append(Member(field, length=following))
+            skip.add(following.name)
         else:
             found.append(Member(field, length=struct.field(field.array) if field.array else None))
     return found
+
+
+def is_byte_count(field: m.Field) -> bool:
+    """A size in bytes: behind a text, that text's length, which may then hold NULs."""
+    return field.type == m.SCALARS["size"] and field.unit == "bytes"

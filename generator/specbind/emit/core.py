@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from specbind.spec.model import Spec
 
@@ -39,6 +40,31 @@ class Backend(Protocol):
 
     def render(self, spec: Spec) -> FileMap:
         """All files of this target for `spec`."""
+
+
+class Name(NamedTuple):
+    """An identifier that a back end makes. It must be the only one of its spelling in `scope`.
+
+    `scope` is words for people, such as `methods of Session`; `item` is the part of the model that it stands for, and
+    `what` names that in words, such as `function 'free'`.
+    """
+
+    identifier: str
+    scope: str
+    item: Any
+    what: str
+
+
+@runtime_checkable
+class Named(Protocol):
+    """What a back end may offer besides, so that `specbind lint` finds bad names and missing abilities in the YAML."""
+
+    title: str
+    reserved: frozenset[str]  # words of the language that no identifier may be
+    unsupported: Mapping[str, str]  # feature of `specbind.spec.features` that it cannot express -> what to use instead
+
+    def names(self, spec: Spec) -> Iterator[Name]:
+        """Every identifier that it makes from `spec`, after renaming and escaping."""
 
 
 def backends() -> dict[str, Backend]:

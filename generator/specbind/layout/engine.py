@@ -7,14 +7,14 @@ field, and its size is rounded up to that. No compiler is asked; the tests ask s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from specbind.layout.targets import Target
 from specbind.spec import model as m
 
 
-@dataclass(frozen=True, slots=True)
-class FieldLayout:
+class FieldLayout(NamedTuple):
     """Place of a field, in bytes."""
 
     name: str
@@ -23,8 +23,7 @@ class FieldLayout:
     align: int
 
 
-@dataclass(frozen=True, slots=True)
-class StructLayout:
+class StructLayout(NamedTuple):
     """A struct on one target, in bytes; fields in the order of the spec."""
 
     name: str
@@ -36,8 +35,7 @@ class StructLayout:
         return next(f for f in self.fields if f.name == name)
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Bytes that a compiler inserts after field `after`, before field `before` or, if that is None, before the end."""
 
     after: str
@@ -78,7 +76,8 @@ def size_and_align(field: m.Field, target: Target) -> tuple[int, int]:
 
 def gaps(layout: StructLayout) -> Iterator[Gap]:
     """Implicit padding: between two fields, and between the last field and the end."""
-    for field, following in zip(layout.fields, (*layout.fields[1:], None), strict=True):
+    for field, following in pairwise((*layout.fields, None)):
+        assert field is not None
         end = field.offset + field.size
         start = layout.size if following is None else following.offset
         if start > end:

@@ -17,8 +17,9 @@ def canonical(spec: m.Spec, item: m.Function | m.Callback) -> str:
     """The signature of a function or callback: `enum status(handle spec, i32 role=sequence, i32 array_out length=3 count=4)`.
 
     A parameter is its type, how it is passed unless by value, and then, where the spec says so: positions (from 0) of
-    the parameters with its length and count, role, whether all sequences may be meant, whether NULL may be given, and
-    who owns it. A callback stands as its own signature in braces, because its caller and callee must agree on that too.
+    the parameters with its length and count, its role and which of that role it is, whether all sequences may be meant,
+    whether NULL may be given, and who owns it. A callback stands as its own signature in braces, because its caller and
+    callee must agree on that too.
     """
     positions = {param.name: index for index, param in enumerate(item.params)}
 
@@ -32,6 +33,8 @@ def canonical(spec: m.Spec, item: m.Function | m.Callback) -> str:
             words.append(f"count={positions[param.count]}")
         if param.role is not None:
             words.append(f"role={param.role}")
+        if param.which is not None:
+            words.append(f"which={param.which}")
         if param.all_sequences:
             words.append("all_sequences")
         if param.nullable:

@@ -6,11 +6,10 @@ two 64-bit types. The other types are as wide as their name says, and aligned to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One platform. Sizes and alignments are in bytes; the triples are what the two compilers call it."""
 
     name: str

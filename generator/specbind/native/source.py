@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from specbind.native.errors import NativeError
 from specbind.native.lock import locked
 from specbind.native.paths import digest
 from specbind.native.pin import Pin, Sdist
-from specbind.native.progress import Advance, Progress
+from specbind.native.progress import Progress
 from specbind.native.run import run
 
 # What the shim is made of; a tree without them cannot be built against.
@@ -85,8 +83,8 @@ def sdist(pin: Pin, cache: Path, progress: Progress) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as temporary:
             try:
-                with progress.phase(f"Downloading {pin.sdist.file}, {pin.sdist.size // 1_000_000} MB") as advance:
-                    fetched = pip_download(pin.sdist, Path(temporary), cache / "download.log", advance)
+                with progress.phase(f"Downloading {pin.sdist.file}, {pin.sdist.size // 1_000_000} MB"):
+                    fetched = pip_download(pin.sdist, Path(temporary), cache / "download.log")
             except NativeError as error:
                 raise NativeError(download_failure(pin, path, str(error))) from None
             verify(fetched, pin.sdist)
@@ -95,7 +93,7 @@ def sdist(pin: Pin, cache: Path, progress: Progress) -> Path:
     return path
 
 
-def pip_download(sdist: Sdist, folder: Path, log: Path, advance: Advance) -> Path:
+def pip_download(sdist: Sdist, folder: Path, log: Path) -> Path:
     """Let pip fetch the archive, so that the user's index, proxy, certificates and credentials count.
 
     pip checks the hash before it looks into the archive; it then asks the archive for its metadata, which is what
@@ -105,22 +103,11 @@ def pip_download(sdist: Sdist, folder: Path, log: Path, advance: Advance) -> Pat
     requirements.write_text(f"{sdist.package}=={sdist.version} --hash=sha256:{sdist.sha256}\n", encoding="utf-8")
     log.unlink(missing_ok=True)
     run(
-        [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", sdist.package, "--progress-bar", "raw",
+        [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", sdist.package, "--progress-bar", "off",
          "--disable-pip-version-check", "--require-hashes", "-r", requirements, "-d", folder],
-        what="pip download", log=log, on_line=pip_progress(sdist.size, advance),
+        what="pip download", log=log,
     )  # fmt: skip
     return folder / sdist.file
-
-
-def pip_progress(size: int, advance: Advance) -> Callable[[str], None]:
-    """Reads pip's raw progress of the one file of `size` bytes; others are what the metadata needs."""
-    pattern = re.compile(r"Progress (\d+) of (\d+)")
-
-    def on_line(line: str) -> None:
-        if (match := pattern.match(line)) and int(match[2]) == size:
-            advance(int(match[1]), size)
-
-    return on_line
 
 
 def download_failure(pin: Pin, path: Path, error: str) -> str:

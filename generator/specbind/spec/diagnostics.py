@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from specbind.spec.model import Span
@@ -17,8 +16,7 @@ class Place(NamedTuple):
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One mistake. `expected` and `suggestion` are empty where there is nothing to add to `message`."""
 
     code: str
@@ -59,9 +57,7 @@ def render_one(diagnostic: Diagnostic, *, color: bool = False) -> str:
     """One diagnostic, without a newline at the end."""
     red, blue, bold, plain = ("\x1b[1;31m", "\x1b[1;34m", "\x1b[1m", "\x1b[0m") if color else ("", "", "", "")
     d = diagnostic
-    lines = [
-        f"{bold}{d.span.file}:{d.span.line}:{d.span.column}:{plain} {red}error[{d.code}]:{plain} {bold}{d.message}{plain}"
-    ]
+    lines = [f"{bold}{d.span.file}:{d.span.line}:{d.span.column}:{plain} {red}error[{d.code}]:{plain} {bold}{d.message}{plain}"]
     margin = " " * len(str(d.span.line))
     if d.source:
         # Tabs stay tabs below the line, so that the caret stands right whatever their width.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum as PyEnum
-from typing import Union
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +54,11 @@ class Pointer:
 class Ref:
     """A type of the spec by kind and name: resolve it with `Spec.enum`, `.struct`, `.handle`, `.foreign_type` or `.callback`."""
 
-    kind: str  # enum | struct | handle | foreign | callback
+    kind: str  # enum | struct | handle | foreign | callback; unknown only while a spec is being checked
     name: str
 
 
-Type = Union[Scalar, Str, Pointer, Ref]
+Type = Scalar | Str | Pointer | Ref
 
 SCALARS: dict[str, Scalar] = {
     s.name: s
@@ -96,7 +95,7 @@ class Passing(PyEnum):
 
 # --- items -----------------------------------------------------------------------------------------------------------
 
-Number = Union[int, float]
+Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,7 @@ class Constant:
     value: Number
     doc: str
     span: Span = NOWHERE
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,7 @@ class Handle:
     last_error: str | None
     doc: str
     span: Span = NOWHERE
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ class EnumValue:
     since: str
     deprecated: str | None = None
     span: Span = NOWHERE
+    deprecated_since: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ class Field:
     lifetime: str | None = None
     deprecated: str | None = None
     span: Span = NOWHERE
+    deprecated_since: str | None = None
 
     @property
     def is_struct_size(self) -> bool:
@@ -195,6 +198,7 @@ class Struct:
     init: str | None = None
     deprecated: str | None = None
     span: Span = NOWHERE
+    deprecated_since: str | None = None
 
     def field(self, name: str) -> Field:
         return next(f for f in self.fields if f.name == name)
@@ -205,8 +209,9 @@ class Param:
     """A parameter of a function or callback.
 
     `array` names the parameter with the length (in) or capacity (out), `count` the one that receives the count.
-    `role` tells parameters of one type apart; `sequence` is checked against the object's number of sequences,
-    `all_sequences` also lets SEQ_ALL pass. `owner` of pointers: borrowed, owned, transferred or None.
+    `role` tells parameters of one type apart, `which` those of one role; the role `sequence` is checked against the
+    object's number of sequences, `all_sequences` also lets SEQ_ALL pass. `ownership` of pointers: borrowed, owned,
+    transferred or None.
     """
 
     name: str
@@ -226,6 +231,7 @@ class Param:
     ownership: str | None = None
     lifetime: str | None = None
     span: Span = NOWHERE
+    which: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +266,7 @@ class Function:
     raw: bool = False
     deprecated: str | None = None
     span: Span = NOWHERE
+    deprecated_since: str | None = None
 
     def param(self, name: str) -> Param:
         return next(p for p in self.params if p.name == name)
@@ -275,7 +282,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Spec:
-    """A whole ABI. `prefix` begins every function and type, its upper-case form every constant."""
+    """A whole ABI. `prefix` begins every function and type, its upper-case form every constant.
+
+    `since` is that of items without their own. `terms` are names that docs may mention though nothing here declares them.
+    """
 
     name: str
     prefix: str
@@ -290,6 +300,8 @@ class Spec:
     structs: tuple[Struct, ...]
     functions: tuple[Function, ...]
     source: str = ""  # path of the YAML, for messages
+    since: str = ""
+    terms: tuple[str, ...] = ()
     _index: dict[tuple[str, str], object] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:

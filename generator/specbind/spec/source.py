@@ -9,83 +9,80 @@ fact where it is used.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_right
 from pathlib import Path
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from specbind.spec.diagnostics import Diagnostic, Place
 from specbind.spec.model import Span
 
-Scalar = Union[str, int, float, bool, None]
+Scalar = str | int | float | bool | None
 
 
 class Leaf(NamedTuple):
-    """A scalar. `start` and `end` are indices into the text, quotes included; line and column count from 1."""
+    """A scalar. `start` and `end` are indices into the text, quotes included."""
 
     value: Scalar
-    line: int
-    column: int
     start: int
     end: int
 
 
 class Seq(NamedTuple):
     items: list[Any]
-    line: int
-    column: int
     start: int
-    end: int
 
 
 class Map(NamedTuple):
     """A mapping: text of the key -> the key's leaf and the value."""
 
     entries: dict[str, tuple[Leaf, Any]]
-    line: int
-    column: int
     start: int
-    end: int
 
     def get(self, key: str) -> Node | None:
         entry = self.entries.get(key)
         return None if entry is None else entry[1]
 
 
-Node = Union[Leaf, Seq, Map]
+Node = Leaf | Seq | Map
 
 
-@dataclass(frozen=True)
-class Source:
-    """Text of a file, by which places become diagnostics."""
+class Source(NamedTuple):
+    """Text of a file. `starts` are the indices of its lines."""
 
     file: str
     text: str
-    lines: list[str]
+    starts: list[int]
+
+    def position(self, index: int) -> tuple[int, int]:
+        """Line and column of a character, both from 1."""
+        line = bisect_right(self.starts, index)
+        return line, index - self.starts[line - 1] + 1
 
     def place(self, node: Node) -> Place:
         """Where a caret goes: below a whole scalar, or below the first key or bracket of anything else."""
         if isinstance(node, Map) and node.entries and self.text[node.start] != "{":
             node = next(iter(node.entries.values()))[0]
         text = self.text[node.start : node.end].split("\n", 1)[0].rstrip() if isinstance(node, Leaf) else ""
-        return Place(node.line, node.column, max(1, len(text)))
+        return self.at(node.start, max(1, len(text)))
 
     def at(self, index: int, length: int) -> Place:
         """Place of `length` characters from `index`."""
-        before = self.text[:index]
-        line = len(LINE_BREAK.findall(before))
-        start = max(before.rfind("\n"), before.rfind("\r")) + 1
-        return Place(line + 1, index - start + 1, length)
+        return Place(*self.position(index), length)
+
+    def line(self, number: int) -> str:
+        """A line without its end."""
+        end = self.starts[number] if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : end].rstrip("\r\n")
 
     def diagnostic(self, code: str, place: Place, message: str, expected: str = "", suggestion: str = "") -> Diagnostic:
-        line = self.lines[place.line - 1] if 0 < place.line <= len(self.lines) else ""
         span = Span(self.file, place.line, place.column)
-        return Diagnostic(code, span, place.length, message, expected, suggestion, line)
+        return Diagnostic(code, span, place.length, message, expected, suggestion, self.line(place.line))
 
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 # Characters that YAML forbids, and three that it counts as line breaks while editors do not.
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 # Plain scalars of the YAML 1.2 core schema that are not text.
 INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0x[0-9a-fA-F]{1,40}")
@@ -96,7 +93,7 @@ WORDS |= {word: WORDS[word.lower()] for word in ("Null", "NULL", "True", "TRUE",
 
 def open_source(path: Path) -> tuple[Source, list[Diagnostic]]:
     """The text of a file; with diagnostics, and no text, if it is not one."""
-    empty = Source(str(path), "", [])
+    empty = make_source(str(path), "")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -112,7 +109,7 @@ def open_source(path: Path) -> tuple[Source, list[Diagnostic]]:
 
 
 def make_source(file: str, text: str) -> Source:
-    return Source(file, text, LINE_BREAK.split(text))
+    return Source(file, text, [0, *(match.end() for match in LINE_BREAK.finditer(text))])
 
 
 def read(source: Source) -> tuple[Node | None, list[Diagnostic]]:
@@ -136,11 +133,10 @@ def unparsable(source: Source, error: Any) -> Diagnostic:
     """What the parser says, at the place where it stopped."""
     mark = error.problem_mark or error.context_mark
     # The end of the file is behind the last line: show the last character instead.
-    index = min(mark.index, len(source.text.rstrip()))
+    place = source.at(min(mark.index, max(0, len(source.text.rstrip()) - 1)), 1)
     message = f"the YAML does not parse: {error.problem or error.context}"
     if error.context and error.context_mark:
         message += f", {error.context} that begins at line {error.context_mark.line + 1}"
-    place = Place(mark.line + 1, mark.column + 1, 1) if mark.index == index else source.at(index, 1)
     return source.diagnostic("SB002", place, message)
 
 
@@ -153,33 +149,46 @@ class TreeReader:
         self.found: list[Diagnostic] = []
         self.open: list[Seq | Map] = []
         self.keys: list[Leaf | None] = []  # for each open container the key that waits for its value
+        self.anchors: dict[str, Node] = {}
 
     def take(self, event: Any) -> None:
         """Handle one event of the parser."""
-        name = type(event).__name__
-        if name in ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent"):
-            self.refuse_decoration(event)
-        mark = event.start_mark
-        if name == "ScalarEvent":
-            plain = event.implicit[0] and event.style is None
-            value = resolve(event.value) if plain else event.value
-            self.add(Leaf(value, mark.line + 1, mark.column + 1, mark.index, event.end_mark.index))
-        elif name in ("SequenceStartEvent", "MappingStartEvent"):
-            place = (mark.line + 1, mark.column + 1, mark.index, event.end_mark.index)
-            node: Seq | Map = Map({}, *place) if name == "MappingStartEvent" else Seq([], *place)
-            self.add(node)
-            self.open.append(node)
-            self.keys.append(None)
-        elif name in ("SequenceEndEvent", "MappingEndEvent"):
+        kind = type(event).__name__
+        if kind == "ScalarEvent":
+            value = event.value if event.style else resolve(event.value)
+            self.add(Leaf(value, event.start_mark.index, event.end_mark.index), event)
+        elif kind == "MappingStartEvent":
+            self.enter(Map({}, event.start_mark.index), event)
+        elif kind == "SequenceStartEvent":
+            self.enter(Seq([], event.start_mark.index), event)
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
             self.open.pop()
             self.keys.pop()
-        elif name == "AliasEvent":
-            self.refuse(mark, len(event.anchor) + 1, "an alias", "the value itself, written out")
-            self.add(Leaf(None, mark.line + 1, mark.column + 1, mark.index, event.end_mark.index))
-        elif name == "DocumentStartEvent" and self.root is not None:
-            self.refuse(mark, 3, "a second document", "one document in a file")
+        elif kind == "AliasEvent":
+            self.refuse(event, len(event.anchor) + 1, "an alias", "the value itself, written out")
+            # The value all the same, so that this is the only complaint; not inside itself, which would have no end.
+            meant = self.anchors.get(event.anchor)
+            if meant is None or any(meant is node for node in self.open):
+                meant = Leaf(None, event.start_mark.index, event.end_mark.index)
+            self.put(meant)
+        elif kind == "DocumentStartEvent" and self.root is not None:
+            self.refuse(event, 3, "a second document", "one document in a file")
 
-    def add(self, node: Node) -> None:
+    def enter(self, node: Seq | Map, event: Any) -> None:
+        self.add(node, event)
+        self.open.append(node)
+        self.keys.append(None)
+
+    def add(self, node: Node, event: Any) -> None:
+        """Put the node of an event into the tree."""
+        if event.anchor is not None:
+            self.refuse(event, len(event.anchor) + 1, "an anchor", "the value itself at each place")
+            self.anchors[event.anchor] = node
+        if event.tag is not None and event.tag != "!":
+            self.refuse(event, 1, "a tag", "plain or quoted values")
+        self.put(node)
+
+    def put(self, node: Node) -> None:
         """Put a node into the innermost open container."""
         if not self.open:
             self.root = self.root or node
@@ -189,35 +198,24 @@ class TreeReader:
             parent.items.append(node)
         elif key is not None:
             self.keys[-1] = None
-            text = str(key.value)
-            if text not in parent.entries:
-                parent.entries[text] = (key, node)
+            parent.entries.setdefault(str(key.value), (key, node))
         elif isinstance(node, Leaf):
             self.keys[-1] = self.new_key(parent, node)
         else:
             place = self.source.place(node)
             self.found.append(self.source.diagnostic("SB004", place, "a key is a list or a mapping", "a word as the key"))
-            self.keys[-1] = Leaf("", node.line, node.column, node.start, node.end)
+            self.keys[-1] = Leaf("", node.start, node.start)
 
     def new_key(self, parent: Map, key: Leaf) -> Leaf:
-        text = self.source.text[key.start : key.end] if not isinstance(key.value, str) else key.value
+        text = key.value if isinstance(key.value, str) else self.source.text[key.start : key.end]
         if text in parent.entries:
-            first = parent.entries[text][0].line
-            self.found.append(
-                self.source.diagnostic(
-                    "SB003", self.source.place(key), f"the key '{text}' is given twice; first in line {first}", "each key once"
-                )
-            )
-        return key._replace(value=text)
+            first, _ = self.source.position(parent.entries[text][0].start)
+            message = f"the key '{text}' is given twice; first in line {first}"
+            self.found.append(self.source.diagnostic("SB003", self.source.place(key), message, "each key once"))
+        return key if text == key.value else key._replace(value=text)
 
-    def refuse_decoration(self, event: Any) -> None:
-        if event.anchor is not None:
-            self.refuse(event.start_mark, len(event.anchor) + 1, "an anchor", "the value itself at each place")
-        if event.tag is not None and event.tag != "!":
-            self.refuse(event.start_mark, 1, "a tag", "plain or quoted values")
-
-    def refuse(self, mark: Any, length: int, what: str, expected: str) -> None:
-        place = Place(mark.line + 1, mark.column + 1, length)
+    def refuse(self, event: Any, length: int, what: str, expected: str) -> None:
+        place = self.source.at(event.start_mark.index, length)
         self.found.append(self.source.diagnostic("SB004", place, f"{what} is not part of the spec language", expected))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-from specbind.emit.c import entry_points, header, identity, neutral
-from specbind.emit.c.naming import CNaming
-from specbind.emit.core import FileMap, environment, notice
+from specbind.emit.c import entry_points, header, identity, names, neutral
+from specbind.emit.c.naming import RESERVED, CNaming
+from specbind.emit.core import FileMap, Name, environment, notice
 from specbind.layout.signature import spec_hash
 from specbind.spec import model as m
 
@@ -15,6 +17,8 @@ class CBackend:
     name = "c"
     title = "C header and shim"
     folders = ("native/include", "native/generated")
+    reserved = RESERVED
+    unsupported: Mapping[str, str] = MappingProxyType({})
 
     def render(self, spec: m.Spec) -> FileMap:
         env = environment(Path(__file__).parent / "templates")
@@ -33,6 +37,9 @@ class CBackend:
             add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", identity.export_values(spec))
         add("native/generated/version.cmake", "version.cmake.jinja", identity.export_values(spec))
         return files
+
+    def names(self, spec: m.Spec) -> Iterator[Name]:
+        return names.names(spec)
 
 
 backend = CBackend()

@@ -30,12 +30,8 @@ def entry_values(spec: m.Spec) -> dict[str, Any]:
 
 def checked_enums(spec: m.Spec) -> list[m.Enum]:
     """Enums that come in as a value somewhere."""
-    used = {
-        item.type.name
-        for items in (*(s.fields for s in spec.structs), *(f.params for f in spec.functions))
-        for item in items
-        if isinstance(item.type, m.Ref) and item.type.kind == "enum"
-    }
+    kinds = [f.type for s in spec.structs for f in s.fields] + [p.type for f in spec.functions for p in f.params]
+    used = {kind.name for kind in kinds if isinstance(kind, m.Ref) and kind.kind == "enum"}
     return [e for e in spec.enums if e.name in used]
 
 
@@ -112,9 +108,9 @@ def function_values(spec: m.Spec, naming: CNaming, function: m.Function) -> dict
     }
     if values["kind"] == "init":
         struct, size = function.params[0], function.params[1]
-        values |= {"struct": struct.type.name, "target": struct.name, "size": size.name}  # type: ignore[union-attr]
-    if values["kind"] in ("last_error", "release"):
-        values |= {"handle_type": handle.type.name, "handle": handle.name}  # type: ignore[union-attr]
+        values |= {"struct": ref(struct).name, "target": struct.name, "size": size.name}
+    if values["kind"] in ("last_error", "release") and handle:
+        values |= {"handle_type": ref(handle).name, "handle": handle.name}
     if values["kind"] == "release":
         values["impl"] = function.name
     if values["kind"] == "call":
@@ -122,9 +118,9 @@ def function_values(spec: m.Spec, naming: CNaming, function: m.Function) -> dict
         # an output handle is NULL after every failure, that of another argument included
         lines = [line for c in sorted(calls, key=lambda c: c.param.passing is not P.OBJECT_OUT) for line in c.lines]
         values |= {
-            "object": f"self_of<spb::{handle.type.name}>({handle.name})" if handle else "nullptr",  # type: ignore[union-attr]
+            "object": f"self_of<spb::{ref(handle).name}>({handle.name})" if handle else "nullptr",
             "handle": handle.name if handle else None,
-            "handle_type": handle.type.name if handle else None,  # type: ignore[union-attr]
+            "handle_type": ref(handle).name if handle else None,
             "exclusive": handle is not None and function.threads == "one",
             "n_seq": "sequence_count(self)" if handle else "check::UNKNOWN",
             "uses_n_seq": any("n_seq" in line for line in lines),
@@ -146,6 +142,12 @@ def kind_of(spec: m.Spec, function: m.Function) -> str:
     if any(is_released(p) for p in function.params):
         return "release"
     return "call"
+
+
+def ref(item: m.Param | m.Field) -> m.Ref:
+    """The type of an item that is known to be of the spec."""
+    assert isinstance(item.type, m.Ref)
+    return item.type
 
 
 class Call:
@@ -173,7 +175,7 @@ class Call:
             self.lines += value_checks(self.spec, param, param.name, self.place)
 
     def struct_in(self) -> None:
-        param, name = self.param, self.param.type.name  # type: ignore[union-attr]
+        param, name = self.param, ref(self.param).name
         full = f"{param.name}_full"
         body = [f"{full} = check::full_copy({param.name}, {self.place});"] if param.nullable else []
         body += self.nested(name, full, param.name)
@@ -193,20 +195,20 @@ class Call:
         return [f for f in self.spec.struct(struct).fields if isinstance(f.type, m.Ref) and f.type.kind == "struct" and not f.array]
 
     def nested_declarations(self, struct: str, param: str) -> list[str]:
-        return [f"abi::{f.type.name} {param}_{f.name}{{}};" for f in self.nested_fields(struct)]  # type: ignore[union-attr]
+        return [f"abi::{ref(f).name} {param}_{f.name}{{}};" for f in self.nested_fields(struct)]
 
     def nested(self, struct: str, full: str, param: str) -> list[str]:
         lines = []
         for f in self.nested_fields(struct):
             copy, place = f"{param}_{f.name}", f'check::place("{param}").field("{f.name}")'
             lines += [f"if ({full}.{f.name}) {{", f"    {copy} = check::full_copy({full}.{f.name}, {place});"]
-            if self.has_rules(f.type.name):  # type: ignore[union-attr]
+            if self.has_rules(ref(f).name):
                 lines.append(f"    validate({copy}, {place}, n_seq);")
             lines += [f"    {full}.{f.name} = &{copy};", "}"]
         return lines
 
     def struct_out(self) -> None:
-        param, struct = self.param, self.spec.struct(self.param.type.name)  # type: ignore[union-attr]
+        param, struct = self.param, self.spec.struct(ref(self.param).name)
         holder = "out_struct" if struct.growable else "out_fixed"
         null = ", check::MAY_BE_NULL" if param.nullable else ""
         self.lines.append(f"check::{holder}<abi::{struct.name}> {param.name}_out({param.name}, {self.place}{null});")
@@ -236,7 +238,7 @@ class Call:
 
     def object_out(self) -> None:
         param = self.param
-        kind: m.Ref = self.param.type  # type: ignore[assignment]
+        kind = ref(param)
         if kind.kind == "foreign":
             made = opaque = kind.name
         else:

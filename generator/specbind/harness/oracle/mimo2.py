@@ -47,7 +47,8 @@ def mimo2(
     model.metadata |= {
         "expert_feed_forward_length": N_FF,
         "attention.sliding_window": window,
-        "attention.sliding_window_pattern": [i == n_layers - 1 if window_on_last else False for i in range(n_blocks)],
+        # llama.cpp wants a window somewhere; on every other block it is wide enough to change nothing
+        "attention.sliding_window_pattern": [i == n_layers - 1 if window_on_last else i % 2 == 1 for i in range(n_blocks)],
         "rope.freq_base_swa": ROPE_BASE,
     }
     if heads:

@@ -1,0 +1,86 @@
+"""`specbind doctor`: which toolchains this machine has, and how to install the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+EPILOG = """\b
+Examples:
+  specbind doctor
+  specbind doctor --format json
+
+\b
+Exit codes:
+  0  everything that building and testing the shim needs is there
+  1  something required is missing
+"""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A row of ci/toolchains.yaml."""
+
+    name: str
+    commands: tuple[str, ...]  # any of them will do
+    version: tuple[str, ...]  # arguments that make it say its version
+    used_for: str
+    install: str
+    required: bool
+
+
+@click.command(epilog=EPILOG)
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def command(style: str) -> None:
+    """Say which toolchains this machine has, and how to install the others."""
+    import yaml
+
+    from specbind.native.paths import checkout
+
+    rows = yaml.safe_load((checkout() / "ci" / "toolchains.yaml").read_text(encoding="utf-8"))["tools"]
+    found = [
+        (tool, version_of(tool))
+        for row in rows
+        for tool in [Tool(**{**row, "commands": tuple(row["commands"]), "version": tuple(row["version"])})]
+    ]
+    if style == "json":
+        import json
+
+        click.echo(json.dumps([{"name": t.name, "version": v, "required": t.required, "install": t.install} for t, v in found], indent=2))
+    else:
+        table(found)
+    if missing := [t.name for t, v in found if v is None and t.required]:
+        click.echo(f"Missing and required: {', '.join(missing)}.", err=True)
+        raise SystemExit(1)
+
+
+def version_of(tool: Tool) -> str | None:
+    """First line of what the tool says of itself; None if it is not there."""
+    import subprocess
+
+    from specbind.native.tools import which
+
+    path = next((p for name in tool.commands if (p := which(name))), None)
+    if path is None:
+        return None
+    try:
+        result = subprocess.run([str(path), *tool.version], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = (result.stdout or result.stderr).strip().splitlines()
+    return said[0].strip() if said else "found"
+
+
+def table(found: list[tuple[Tool, str | None]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    view = Table(box=None, pad_edge=False)
+    for column in ("tool", "found", "used for", "to install"):
+        view.add_column(column, overflow="fold")
+    for tool, version in found:
+        view.add_row(tool.name + (" *" if tool.required else ""), version or "missing", tool.used_for, "" if version else tool.install)
+    console = Console(highlight=False)
+    console.print(view)
+    console.print("* required")

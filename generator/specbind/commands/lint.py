@@ -1,0 +1,48 @@
+"""`specbind lint`: every mistake in a spec, the way a compiler shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+EPILOG = """\b
+Examples:
+  specbind lint                           the spec of this checkout
+  specbind lint my_abi.yaml --format json
+
+\b
+Exit codes:
+  0  no mistakes
+  1  mistakes were found
+  2  wrong arguments, or no such file
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For people or machines."
+)
+def command(file: Path | None, form: str) -> None:
+    """Check a spec and show every mistake with its place. FILE is the spec; default is that of the checkout."""
+    from specbind.emit.core import backends
+    from specbind.spec.diagnostics import as_json, render
+    from specbind.spec.load import check
+    from specbind.spec.locate import SPEC, find_spec
+
+    path = file or find_spec(Path.cwd())
+    if path is None:
+        raise click.UsageError(f"no {SPEC} here or in a folder above: run this inside a checkout, or name a file.")
+    spec, found = check(path, backends().values())
+    if form == "json":
+        import json
+
+        click.echo(json.dumps({"file": str(path), "count": len(found), "diagnostics": as_json(found)}, indent=2))
+    elif spec is None:
+        click.echo(render(found, color=True))
+    else:
+        items = f"{len(spec.functions)} functions, {len(spec.structs)} structs, {len(spec.enums)} enums"
+        click.echo(f"{path}: no mistakes ({items})")
+    if spec is None:
+        raise SystemExit(1)
