@@ -378,8 +378,10 @@ extern "C" {
         int32_t                             n_ubatch;           // Largest physical batch. [tokens; 1 to 65536; default
                                                                 // 512]
         int32_t                             n_seq_max;          // Number of sequences. [sequences; 1 to 256; default 1]
-        int32_t                             n_threads;          // Threads per token; 0 takes the number of processors,
-                                                                // at most 4. [threads; 0 to 1024; default 0]
+        int32_t                             n_threads;          // Threads per token; 0 takes half the processors, at
+                                                                // least 1 and at most 4: a thread that waits for a busy
+                                                                // processor stalls all others. [threads; 0 to 1024;
+                                                                // default 0]
         int32_t                             n_threads_batch;    // Threads for prompts; 0 takes n_threads. [threads; 0
                                                                 // to 1024; default 0]
         int32_t                             n_gpu_layers;       // Layers of the target on the device; -1 takes all.
@@ -1060,6 +1062,305 @@ extern "C" {
 
 #ifdef __cplusplus
 }
+#endif
+
+// Layout: the compiler stops where it would lay a struct out differently. LLAMA_SPECULATIVE_NO_LAYOUT_CHECKS switches this off.
+#ifndef LLAMA_SPECULATIVE_NO_LAYOUT_CHECKS
+#if defined(__cplusplus)
+#define LLAMA_SPECULATIVE_CHECK(condition) static_assert(condition, #condition)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define LLAMA_SPECULATIVE_CHECK(condition) _Static_assert(condition, #condition)
+#else
+#define LLAMA_SPECULATIVE_CHECK(condition) extern char llama_speculative_layout_check[(condition) ? 1 : -1]
+#endif
+#if UINTPTR_MAX == 0xFFFFFFFFFFFFFFFF
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_build_details) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, abi_version) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_commit) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_version_built) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_version_loaded) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, backends) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, compiler) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, spec_hash) == 48);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_identity_entry) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, kind) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, offset) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, size) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, value) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, hash) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, owner) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, item) == 40);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_params) == 88);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, n_draft_max) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, n_draft_min) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, p_min) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, backend_sampling) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_simple_n) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_simple_m) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k_n) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k_m) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_n) == 36);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_m) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_min_hits) == 44);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_match) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_max) == 52);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_min) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, reserved) == 60);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, strategies) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_cache_static) == 72);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_cache_dynamic) == 80);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_needs) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, needs_draft_model) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, needs_draft_context) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, load_mtp) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_rs_seq) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_outputs_per_seq) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_batch_min) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_ubatch_per_seq) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, rollback) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_draft_max) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_batch) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, n_tokens) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, token) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, pos) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, seq_id) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, output) == 32);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_seq_status) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, state) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, finish) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_tokens) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_kv) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, token_last) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_open) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_pending) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_draft_max) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_predict_left) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_counters) == 88);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, reserved) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_rounds) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_drafts) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_drafted) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_accepted) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_emitted) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_decodes) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_draft_us) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_decode_us) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_process_us) == 72);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_sample_us) == 80);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_session_params) == 136);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_ctx) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_batch) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_ubatch) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_seq_max) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_threads) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_threads_batch) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_gpu_layers) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_gpu_layers_draft) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, seed) == 36);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, temperature) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, top_k) == 44);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, top_p) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, min_p) == 52);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_last_n) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_repeat) == 60);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_freq) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_present) == 68);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, model) == 72);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, model_draft) == 80);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, device) == 88);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, device_draft) == 96);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, grammar) == 104);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, speculative) == 112);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, progress) == 120);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, progress_user) == 128);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_handles) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, n_seq_max) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, model) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, ctx_tgt) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, ctx_dft) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, spec) == 32);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_chat_message) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_chat_message, role) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_chat_message, content) == 8);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_gen_params) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, seq_id) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, n_predict) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, reuse_prefix) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, stops) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, n_stops) == 24);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_piece) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_tokens) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_tokens_draft) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, token) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, text) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_bytes) == 24);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_gen_result) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, finish) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_prompt) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_reused) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_emitted) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, stop_index) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_drafted) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_accepted) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, t_prompt_us) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, t_generate_us) == 48);
+#elif UINTPTR_MAX == 0xFFFFFFFF
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_build_details) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, abi_version) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_commit) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_version_built) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, llama_version_loaded) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, backends) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, compiler) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_build_details, spec_hash) == 28);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_identity_entry) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, kind) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, offset) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, size) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, value) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, hash) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, owner) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_identity_entry, item) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_params) == 76);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, n_draft_max) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, n_draft_min) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, p_min) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, backend_sampling) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_simple_n) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_simple_m) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k_n) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k_m) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_n) == 36);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_m) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_map_k4v_min_hits) == 44);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_match) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_max) == 52);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_mod_n_min) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, reserved) == 60);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, strategies) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_cache_static) == 68);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_params, ngram_cache_dynamic) == 72);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_needs) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, needs_draft_model) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, needs_draft_context) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, load_mtp) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_rs_seq) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_outputs_per_seq) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_batch_min) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_ubatch_per_seq) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, rollback) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_draft_max) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_batch) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, n_tokens) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, token) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, pos) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, seq_id) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, output) == 20);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_seq_status) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, state) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, finish) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_tokens) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_kv) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, token_last) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_open) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_pending) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_draft_max) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_seq_status, n_predict_left) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_counters) == 88);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, reserved) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_rounds) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_drafts) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_drafted) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_accepted) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_emitted) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, n_decodes) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_draft_us) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_decode_us) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_process_us) == 72);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_counters, t_sample_us) == 80);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_session_params) == 104);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_ctx) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_batch) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_ubatch) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_seq_max) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_threads) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_threads_batch) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_gpu_layers) == 28);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, n_gpu_layers_draft) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, seed) == 36);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, temperature) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, top_k) == 44);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, top_p) == 48);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, min_p) == 52);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_last_n) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_repeat) == 60);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_freq) == 64);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, penalty_present) == 68);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, model) == 72);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, model_draft) == 76);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, device) == 80);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, device_draft) == 84);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, grammar) == 88);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, speculative) == 92);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, progress) == 96);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_session_params, progress_user) == 100);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_handles) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, n_seq_max) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, model) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, ctx_tgt) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, ctx_dft) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_handles, spec) == 20);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_chat_message) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_chat_message, role) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_chat_message, content) == 4);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_gen_params) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, seq_id) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, n_predict) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, reuse_prefix) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, stops) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_params, n_stops) == 20);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_piece) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_tokens) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_tokens_draft) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, token) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, text) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_piece, n_bytes) == 20);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_gen_result) == 56);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, finish) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_prompt) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_reused) == 12);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_emitted) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, stop_index) == 20);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_drafted) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, n_accepted) == 32);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, t_prompt_us) == 40);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_gen_result, t_generate_us) == 48);
+#endif
+#undef LLAMA_SPECULATIVE_CHECK
 #endif
 
 #endif // LLAMA_SPECULATIVE_H

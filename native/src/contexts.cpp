@@ -117,7 +117,7 @@ int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, con
     const strategy_info * model      = draft_strategy(strategies);
     *out                             = nullptr;
     if (!model) {
-        if (model_dft) {
+        if (model_dft && p.n_draft_max > 0) { // a limit of 0 is plain decoding, whatever is given
             fail(abi::ERROR_INVALID_ARGUMENT, "model_dft is given, but none of the strategies '%s' uses a draft model: pass NULL", p.strategies);
         }
         return abi::OK;

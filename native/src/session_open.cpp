@@ -112,7 +112,7 @@ static llama_model_ptr load_model(const char * path, const char * field, const c
 }
 
 static int32_t threads(int32_t wanted) {
-    return wanted > 0 ? wanted : std::max(1, std::min(4, (int32_t) std::thread::hardware_concurrency()));
+    return wanted > 0 ? wanted : std::max(1, std::min(4, (int32_t) std::thread::hardware_concurrency() / 2));
 }
 
 static bool wants_abort(void * data) {
@@ -184,7 +184,7 @@ std::unique_ptr<session> open_session(const abi::session_params & p, bool & canc
     const abi::params &   sp         = p.speculative ? *p.speculative : plain;
     const auto            strategies = parse_strategies(sp);
     const strategy_info * model      = draft_strategy(strategies);
-    if (p.model_draft && !model) {
+    if (p.model_draft && !model && sp.n_draft_max > 0) { // a limit of 0 is plain decoding, whatever is given
         fail(abi::ERROR_INVALID_ARGUMENT, "session_params.model_draft is given, but none of the strategies '%s' uses a draft model", sp.strategies);
     }
     load_backends();

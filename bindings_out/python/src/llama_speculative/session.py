@@ -126,7 +126,8 @@ class Session:
             n_batch: Largest batch. (tokens, 1 to 65536)
             n_ubatch: Largest physical batch. (tokens, 1 to 65536)
             n_seq_max: Number of sequences. (sequences, 1 to 256)
-            n_threads: Threads per token; 0 takes the number of processors, at most 4. (threads, 0 to 1024)
+            n_threads: Threads per token; 0 takes half the processors, at least 1 and at most 4: a thread that
+                waits for a busy processor stalls all others. (threads, 0 to 1024)
             n_threads_batch: Threads for prompts; 0 takes n_threads. (threads, 0 to 1024)
             n_gpu_layers: Layers of the target on the device; -1 takes all. (layers, -1 to 65536)
             n_gpu_layers_draft: Layers of the draft on its device; -1 takes all. (layers, -1 to 65536)

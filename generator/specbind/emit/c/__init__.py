@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from specbind.emit.c import entry_points, header, identity, names, neutral
+from specbind.emit.c import assertions, entry_points, header, identity, names, neutral
 from specbind.emit.c.naming import RESERVED, CNaming
 from specbind.emit.core import FileMap, Name, environment, notice
 from specbind.layout.signature import spec_hash
@@ -27,7 +27,7 @@ class CBackend:
         def add(path: str, template: str, values: dict[str, object]) -> None:
             files[path] = env.get_template(template).render(notice=notice(spec), **values)
 
-        add(f"native/include/{CNaming(spec).header}", "header.h.jinja", header.header_values(spec))
+        add(f"native/include/{CNaming(spec).header}", "header.h.jinja", {**header.header_values(spec), **assertions.assertion_values(spec)})
         add("native/generated/abi.h", "abi.h.jinja", neutral.abi_values(spec, spec_hash(spec)))
         add("native/generated/impl.h", "impl.h.jinja", neutral.impl_values(spec))
         add("native/generated/entry_points.cpp", "entry_points.cpp.jinja", entry_points.entry_values(spec))

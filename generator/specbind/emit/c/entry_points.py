@@ -232,7 +232,8 @@ class Call:
         self.lines.append(f'check::array({param.name}, {param.array}, {self.place}, "{param.array}");')
 
     def scalar_out(self) -> None:
-        self.lines.append(f"check::not_null({self.param.name}, {self.place});")
+        if not self.param.nullable:
+            self.lines.append(f"check::not_null({self.param.name}, {self.place});")
 
     address_out = scalar_out
 
