@@ -12,6 +12,15 @@ from specbind.emit.core import FileMap, Name, environment, notice
 from specbind.layout.signature import spec_hash
 from specbind.spec import model as m
 
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def header_text(spec: m.Spec) -> str:
+    """The public header, which packages of other languages carry too."""
+    values = {**header.header_values(spec), **assertions.assertion_values(spec)}
+    text: str = environment(TEMPLATES).get_template("header.h.jinja").render(notice=notice(spec), **values)
+    return text
+
 
 class CBackend:
     name = "c"
@@ -21,13 +30,13 @@ class CBackend:
     unsupported: Mapping[str, str] = MappingProxyType({})
 
     def render(self, spec: m.Spec) -> FileMap:
-        env = environment(Path(__file__).parent / "templates")
+        env = environment(TEMPLATES)
         files: FileMap = {}
 
         def add(path: str, template: str, values: dict[str, object]) -> None:
             files[path] = env.get_template(template).render(notice=notice(spec), **values)
 
-        add(f"native/include/{CNaming(spec).header}", "header.h.jinja", {**header.header_values(spec), **assertions.assertion_values(spec)})
+        files[f"native/include/{CNaming(spec).header}"] = header_text(spec)
         add("native/generated/abi.h", "abi.h.jinja", neutral.abi_values(spec, spec_hash(spec)))
         add("native/generated/impl.h", "impl.h.jinja", neutral.impl_values(spec))
         add("native/generated/entry_points.cpp", "entry_points.cpp.jinja", entry_points.entry_values(spec))
