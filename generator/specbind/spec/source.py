@@ -81,8 +81,9 @@ class Source(NamedTuple):
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
-# Characters that YAML forbids, and three that it counts as line breaks while editors do not.
-UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+# Characters that YAML forbids, three that it counts as line breaks while editors do not, and those that show text in
+# another order than compilers read it.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 
 # Plain scalars of the YAML 1.2 core schema that are not text.
 INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0x[0-9a-fA-F]{1,40}")

@@ -83,6 +83,7 @@ MEANING = (
     Rule("SB101", versions.deprecated_before_born),
     Rule("SB102", versions.inserted_fields),
     Rule("SB110", documentation.missing),
+    Rule("SB111", documentation.comment_breakers),
 )
 
 # Asked last: a back end may count on a spec whose references hold.

@@ -1,0 +1,4 @@
+/* See stdint.h. */
+#define bool _Bool
+#define true 1
+#define false 0
