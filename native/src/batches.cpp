@@ -132,7 +132,7 @@ private:
             int32_t rc;
             try {
                 rc = evaluate(s);
-            } catch (const failure &) {
+            } catch (...) {
                 lose(part);
                 throw;
             }
@@ -147,7 +147,7 @@ private:
         if (kind != feed::target_only) {
             try {
                 show(s);
-            } catch (const failure &) {
+            } catch (...) {
                 lose(part);
                 throw;
             }

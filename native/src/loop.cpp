@@ -111,7 +111,7 @@ int32_t take_prompt(spec & s, const abi::batch & b) {
     int32_t status;
     try {
         status = catch_up(s, seqs);
-    } catch (const failure &) {
+    } catch (...) {
         restore(s, sequences);
         throw;
     }

@@ -14,7 +14,7 @@ static const strategy_info STRATEGIES[] = {
     {"ngram-map-k",   COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K,   false, false, false, false},
     {"ngram-map-k4v", COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K4V, false, false, false, false},
     {"ngram-mod",     COMMON_SPECULATIVE_TYPE_NGRAM_MOD,     false, false, false, false},
-    {"ngram-cache",   COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,   false, false, false, true },
+    {"ngram-cache",   COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,   false, false, false, false},
     {"draft-simple",  COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE,  true,  false, false, true },
     {"draft-eagle3",  COMMON_SPECULATIVE_TYPE_DRAFT_EAGLE3,  true,  true,  false, true },
     {"draft-mtp",     COMMON_SPECULATIVE_TYPE_DRAFT_MTP,     true,  true,  false, true },

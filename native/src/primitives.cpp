@@ -104,7 +104,7 @@ int32_t process(spec & s, const abi::batch & b) {
     try {
         show(s);
         shown = true;
-    } catch (const failure &) {
+    } catch (...) {
         for (int32_t i = 0; i < b.n_tokens; ++i) {
             s.at(seq_of(b, i)).lost = true;
         }

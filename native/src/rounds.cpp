@@ -154,7 +154,7 @@ int32_t verify(spec & s, const part & p, bool last) {
     int32_t rc;
     try {
         rc = evaluate_part(s, p);
-    } catch (const failure &) {
+    } catch (...) {
         undo(s, p);
         throw;
     }
@@ -196,7 +196,7 @@ int32_t verify(spec & s, const part & p, bool last) {
             q.rows.clear();
         }
         s.sums.t_sample_us += ggml_time_us() - t0;
-    } catch (const failure &) {
+    } catch (...) {
         undo(s, p);
         throw;
     }

@@ -76,19 +76,31 @@ sampled sequence_sampler::next(const float * logits, int32_t n_vocab) {
         return {token, false};
     }
     dead = true; // until this token is through: whatever throws below leaves the sampler in an unknown state
+    try {
+        const sampled t = apply_and_accept(logits, n_vocab);
+        dead            = false;
+        return t;
+    } catch (const failure &) {
+        throw;
+    } catch (const std::bad_alloc &) {
+        throw;
+    } catch (const std::exception & e) {
+        fail(abi::ERROR_SAMPLER, "sampler '%s' threw: %s", name_of(smpl), e.what());
+    }
+}
+
+sampled sequence_sampler::apply_and_accept(const float * logits, int32_t n_vocab) {
     llama_token_data_array array;
     const int64_t          selected = apply(smpl, candidates, logits, n_vocab, array);
     if (selected < 0) {
         fail(abi::ERROR_SAMPLER, "sampler '%s' selected no token", name_of(smpl));
     }
     const llama_token_data & choice = array.data[selected];
-    if (!std::isfinite(choice.logit)) { // a grammar that allows no token leaves only minus infinity
-        dead = false;
-        return {choice.id, true};
+    const bool               ended  = !std::isfinite(choice.logit); // a grammar that allows no token leaves minus infinity
+    if (!ended) {
+        llama_sampler_accept(smpl, choice.id);
     }
-    llama_sampler_accept(smpl, choice.id);
-    dead = false;
-    return {choice.id, false};
+    return {choice.id, ended};
 }
 
 void sequence_sampler::snapshot() {

@@ -37,6 +37,8 @@ public:
     void restore();
 
 private:
+    sampled apply_and_accept(const float * logits, int32_t n_vocab);
+
     llama_sampler *               smpl = nullptr;
     bool                          dead = false;
     sampler_ptr                   saved;

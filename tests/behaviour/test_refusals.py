@@ -1,0 +1,209 @@
+"""What llama.cpp would abort on, throw or pass over is refused with its cause, and the object goes on afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from strategies import ALL, PROMPT
+
+from specbind.harness.oracle.cycle import CYCLE, NEXT, run
+
+SIMPLE = ALL["draft-simple"]
+
+# (keyword arguments of a session, exception, cause); models by name
+SESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no draft model": ({"strategies": "draft-simple"}, "UnsupportedError", "needs a draft model of its own"),
+    "a draft without a strategy": ({"model_draft": "draft-llama"}, "InvalidArgumentError", "none of the strategies 'none' uses a draft"),
+    "another vocabulary": (
+        {"strategies": "draft-simple", "model_draft": "draft-llama-bigvocab"}, "UnsupportedError", "64 tokens and the draft 264",
+    ),
+    "an unknown strategy": ({"strategies": "draft-simpel"}, "InvalidArgumentError", "'draft-simpel' is not a strategy; known are none"),
+    "none and another": ({"strategies": "none,ngram-mod"}, "InvalidArgumentError", "'none' cannot stand beside 'ngram-mod'"),
+    "two draft models": (
+        {"strategies": "draft-simple,draft-mtp", "model_draft": "draft-llama"}, "UnsupportedError", "both need the draft context",
+    ),
+    "MTP without heads": ({"strategies": "draft-mtp"}, "UnsupportedError", "the target model has no MTP heads"),
+    "MTP with a draft that has none": (
+        {"strategies": "draft-mtp", "model": "mtp-mimo2-1", "model_draft": "draft-llama"}, "UnsupportedError", "the draft model has no MTP",
+    ),
+    "EAGLE-3 with a plain draft": (
+        {"strategies": "draft-eagle3", "model_draft": "draft-llama"}, "UnsupportedError", "architecture 'eagle3', but this one is 'llama'",
+    ),
+    "EAGLE-3 for a deeper target": (
+        {"strategies": "draft-eagle3", "model": "target-llama-plain", "model_draft": "draft-eagle3"}, "UnsupportedError", "reads layer 2",
+    ),
+    "DSpark with a DFlash draft": (
+        {"strategies": "draft-dspark", "model_draft": "draft-dflash"}, "UnsupportedError", "needs a draft with a Markov head",
+    ),
+    "DFlash with a DSpark draft": (
+        {"strategies": "draft-dflash", "model_draft": "draft-dspark"}, "UnsupportedError", "use it with draft-dspark",
+    ),
+    "a longer draft than the block": (
+        {"strategies": "draft-dflash", "model_draft": "draft-dflash", "n_draft_max": 4}, "UnsupportedError", "drafts at most 3 tokens",
+    ),
+    "a probability without a confidence head": (
+        {"strategies": "draft-dspark", "model_draft": "draft-dspark-noconf", "p_min": 0.5}, "UnsupportedError", "no confidence head",
+    ),
+    "a minimum above the maximum": (
+        {"strategies": "draft-simple", "model_draft": "draft-llama", "n_draft_min": 4}, "InvalidArgumentError", "n_draft_min is 4",
+    ),
+    "an n-gram that can never draft": (
+        {"strategies": "ngram-simple", "ngram_simple_n": 9, "ngram_simple_m": 8}, "InvalidArgumentError", "nothing would ever be drafted",
+    ),
+    "an n-gram of size 0": ({"strategies": "ngram-simple", "ngram_simple_n": 0}, "InvalidArgumentError", "ngram_simple_n is 0, expected 1"),
+    "a draft limit below 0": ({"n_draft_max": -1}, "InvalidArgumentError", "n_draft_max is -1, expected 0 to 512"),
+    "a probability that is no number": ({"p_min": float("nan")}, "InvalidArgumentError", "p_min is "),
+    "a cache file that is not there": (
+        {"strategies": "ngram-cache", "ngram_cache_static": "/nowhere"}, "InvalidArgumentError", "cannot open '/nowhere'",
+    ),
+    "a cache file that is none": (
+        {"strategies": "ngram-cache", "ngram_cache_dynamic": __file__}, "InvalidArgumentError", "is not an n-gram cache file",
+    ),
+    "a batch of 1": (
+        {"strategies": "draft-simple", "model_draft": "draft-llama", "n_batch": 1}, "UnsupportedError", "n_batch is 1: a round with a draft",
+    ),
+    "an unknown device": ({"device": "Abacus0"}, "InvalidArgumentError", "there is no device 'Abacus0'; this build has CPU"),
+    "no such model": ({"model": "/nowhere.gguf"}, "ModelError", "cannot open '/nowhere.gguf'"),
+    "not a GGUF": ({"model": __file__}, "ModelError", "is not a GGUF file"),
+    "a grammar that does not parse": ({"grammar": "root ::= ("}, "SamplerError", "not a valid GBNF grammar"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_session_that_cannot_work_is_refused(binding: Any, models: dict[str, Path], name: str) -> None:
+    options, exception, cause = SESSIONS[name]
+    given = {"model": "target-llama", "n_ctx": 256, "n_threads": 1, **options}
+    for key in ("model", "model_draft"):
+        if given.get(key) in models:
+            given[key] = str(models[given[key]])
+    with pytest.raises(getattr(binding, exception)) as caught:
+        binding.Session(given.pop("model"), **given)
+    assert cause in str(caught.value)
+
+
+# what is called on a running loop -> (exception, cause)
+CALLS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "a sequence beyond the last": (lambda s: s.info(4), "InvalidArgumentError", "seq_id is 4, expected 0 to 3|4 sequences"),
+    "a negative sequence": (lambda s: s.prompt([5], -2), "InvalidArgumentError", r"batch.seq_id\[0\] is -2"),
+    "a token outside the vocabulary": (lambda s: s.prompt([5, 64], 1), "InvalidArgumentError", r"batch.token\[1\] is 64"),
+    "interleaved sequences": (lambda s: s.prompt([5, 6, 7], [1, 2, 1]), "InvalidArgumentError", "do not stand together"),
+    "commit without a round": (lambda s: s.commit(1, 2), "CallOrderError", "no open round"),
+    "commit of more than there is": (lambda s: s.commit(100), "InvalidArgumentError", "n_keep is 100, but the round has"),
+    "commit of nothing": (lambda s: s.commit(0), "InvalidArgumentError", "n_keep is 0"),
+    "truncating an open round": (lambda s: s.truncate(5), "RoundOpenError", "call commit first"),
+    "copying an open round": (lambda s: s.copy(0, 1), "RoundOpenError", "call commit first"),
+    "shifting an open round": (lambda s: s.shift(10, -5), "RoundOpenError", "call commit first"),
+    "the primitives on a sequence of the loop": (lambda s: s.begin(0, [5, 6]), "CallOrderError", "is driven by decode"),
+    "logits beyond the accepted": (lambda s: s.logits(100), "InvalidArgumentError", "index is 100"),
+    "logits of a sequence that took no part": (lambda s: s.logits(0, 3), "CallOrderError", "accepted no tokens"),
+    "accepting without a draft": (lambda s: s.accept(1, 2), "CallOrderError", "has no draft"),
+    "drafting before the prompt was shown": (lambda s: s.draft_request(1, 7, 5, 3), "CallOrderError", "process has been shown 0 tokens"),
+    "beginning before the prompt was shown": (lambda s: s.begin(1, [5, 6, 7]), "CallOrderError", "process has been shown 0"),
+    "showing what the target has not decoded": (
+        lambda s: s.process([5, 6], pos=[0, 1], seq_id=1), "CallOrderError", "decode the batch on the target before process",
+    ),
+    "showing positions with a gap": (lambda s: s.process([5], pos=[9], seq_id=1), "CallOrderError", "has been given only 0 tokens"),
+    "statistics of a strategy that is not active": (lambda s: s.stats(0, "ngram-mod"), "InvalidArgumentError", "active: draft-simple"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_out_of_order_is_refused_and_the_loop_goes_on(binding: Any, models: dict[str, Path], name: str) -> None:
+    call, exception, cause = CALLS[name]
+    with binding.Session(**SIMPLE.options(models), n_seq_max=4) as session:
+        spec = session.speculative
+        spec.prompt(PROMPT)
+        assert spec.decode() == 0
+        tokens = spec.accepted()
+        with pytest.raises(getattr(binding, exception), match=cause):
+            call(spec)
+        assert spec.info().state.name == "READY"
+        while len(tokens) < 40:
+            assert spec.decode() == 0
+            tokens += spec.accepted()
+        assert tokens == run(NEXT, NEXT[PROMPT[-1]], len(tokens))
+
+
+def test_accepting_nothing_after_an_empty_draft_is_fine(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    model = llama.model(models["target-llama"])
+    target = llama.context(model)
+    with binding.Speculative(int(llama.ffi.cast("uintptr_t", target)), strategies="ngram-simple") as spec:
+        llama.decode(target, PROMPT[:5], 0)
+        spec.process(PROMPT[:5], pos=range(5))
+        spec.begin(0, PROMPT[:5])
+        spec.accept(0, 0)
+        spec.draft_request(0, 5, PROMPT[5], 8)
+        spec.draft()
+        assert spec.get_draft() == []
+        with pytest.raises(binding.CallOrderError, match="the last round of sequence 0 is not ended"):
+            spec.draft_request(0, 5, PROMPT[5], 8)
+        llama.decode(target, [PROMPT[5]], 5)
+        spec.process([PROMPT[5]], pos=[5])
+        spec.accept(0, 0)
+        spec.draft_request(0, 6, PROMPT[6], 0)
+    llama.lib.llama_free(target)
+
+
+# what a caller may do wrong when it makes the contexts -> (target options, params, cause)
+CONTEXTS: dict[str, tuple[dict[str, int], dict[str, Any], str]] = {
+    "too few outputs": ({"n_outputs_max": 1}, {"strategies": "ngram-simple"}, "n_outputs_max is 1"),
+    "no draft context": ({}, {"strategies": "draft-simple"}, "draft_context_init"),
+}
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_contexts_that_do_not_fit_are_refused(binding: Any, models: dict[str, Path], llama: Any, name: str) -> None:
+    options, params, cause = CONTEXTS[name]
+    model = llama.model(models["target-llama"])
+    target = llama.context(model, **options)
+    with pytest.raises(binding.UnsupportedError, match=cause):
+        binding.Speculative(int(llama.ffi.cast("uintptr_t", target)), **params)
+    llama.lib.llama_free(target)
+
+
+def test_a_second_spec_on_a_target_is_refused_until_the_first_is_gone(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    model = llama.model(models["target-llama"])
+    target = llama.context(model)
+    address = int(llama.ffi.cast("uintptr_t", target))
+    first = binding.Speculative(address, strategies="ngram-simple")
+    with pytest.raises(binding.BusyError, match="another live spec uses this target context"):
+        binding.Speculative(address)
+    first.close()
+    with binding.Speculative(address) as second:
+        second.prompt(PROMPT)
+        assert second.decode() == 0
+    llama.lib.llama_free(target)
+
+
+def test_a_spec_after_the_first_decode_is_refused(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    model = llama.model(models["target-llama"])
+    target = llama.context(model)
+    llama.decode(target, PROMPT, 0)
+    with pytest.raises(binding.CallOrderError, match="already holds tokens of sequence 0"):
+        binding.Speculative(int(llama.ffi.cast("uintptr_t", target)), strategies="ngram-simple")
+    llama.lib.llama_free(target)
+
+
+def test_two_threads_in_one_object_are_refused_not_mixed_up(binding: Any, models: dict[str, Path]) -> None:
+    """A call from a callback of the same object is what a second thread would be, and it is there every time."""
+    with binding.Session(models["target-llama"], n_ctx=256, n_threads=1) as session:
+        ffi, lib = session._library.ffi, session._library.lib
+        seen = []
+
+        @ffi.callback("int32_t(const llama_speculative_piece *, void *)")
+        def again(piece: Any, user: Any) -> int:
+            result = ffi.new("llama_speculative_gen_result *", {"struct_size": ffi.sizeof("llama_speculative_gen_result")})
+            seen.append(lib.llama_speculative_session_result(session._handle, result))
+            return 0
+
+        tokens = run(NEXT, CYCLE[0], 5)
+        params = session._library.defaults("gen_params", "gen_params_init")
+        params.n_predict = 5
+        status = lib.llama_speculative_session_generate(
+            session._handle, ffi.new("int32_t[]", tokens), len(tokens), params, again, ffi.NULL, ffi.NULL
+        )
+        assert status == binding.Status.END
+        assert set(seen) == {binding.Status.ERROR_BUSY}

@@ -1,0 +1,189 @@
+"""Committing part of a round, truncating, copying, shifting, joining and leaving: what follows is the oracle's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from strategies import ALL, PROMPT, Case
+
+from specbind.harness.oracle.cycle import CYCLE, NEXT, run
+
+CASES = pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
+
+
+@pytest.fixture
+def session(binding: Any, models: dict[str, Path], case: Case) -> Iterator[Any]:
+    with binding.Session(**case.options(models), n_seq_max=3, n_batch=64, n_ubatch=64) as opened:
+        yield opened
+
+
+def follow(last: int, n: int) -> list[int]:
+    """The next `n` tokens of the cycle."""
+    return run(NEXT, NEXT[last], n)
+
+
+def rounds(spec: Any, n: int, seq: int = 0) -> list[int]:
+    """Tokens of rounds until there are `n`."""
+    out: list[int] = []
+    while len(out) < n:
+        assert spec.decode() == 0
+        out += spec.accepted(seq)
+    return out
+
+
+@CASES
+def test_every_part_of_a_round_can_be_kept(session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(PROMPT)
+    have = list(PROMPT)
+    seen = set()
+    keep = 1
+    while len(have) < 330:
+        assert spec.decode() == 0
+        accepted = spec.accepted()
+        n = min(keep, len(accepted))
+        spec.commit(n)
+        assert accepted == follow(have[-1], len(accepted))
+        have += accepted[:n]
+        info = spec.info()
+        assert (info.n_tokens, info.token_last, info.n_open) == (len(have), have[-1], 0)
+        seen.add((n, len(accepted)))
+        keep = keep % 9 + 1
+    assert any(n < m for n, m in seen), "no round was committed in part"
+    assert have == run(NEXT, PROMPT[0], len(have))
+
+
+@CASES
+def test_a_sequence_can_be_cut_to_every_length(session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(PROMPT)
+    rounds(spec, 70)
+    n = spec.info().n_open
+    if n:
+        spec.commit(n)
+    whole = run(NEXT, PROMPT[0], spec.info().n_tokens)
+    for length in range(len(whole), 1, -7):
+        spec.truncate(length)
+        assert (spec.info().n_tokens, spec.info().token_last) == (length, whole[length - 1])
+        assert rounds(spec, 3)[:3] == follow(whole[length - 1], 3)
+        spec.commit(spec.info().n_open)
+    spec.truncate(0)
+    assert spec.info().state.name == "NEEDS_BEGIN"
+
+
+@CASES
+def test_a_copy_goes_on_by_itself(session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(PROMPT)
+    rounds(spec, 30)
+    spec.commit(spec.info().n_open)
+    spec.copy(0, 2)
+    assert spec.info(2).n_tokens == spec.info(0).n_tokens
+    last = spec.info(0).token_last
+    left: dict[int, list[int]] = {0: [], 2: []}
+    while min(map(len, left.values())) < 40:
+        assert spec.decode() == 0
+        for seq in left:
+            left[seq] += spec.accepted(seq)
+    for seq, tokens in left.items():
+        assert tokens == follow(last, len(tokens)), f"sequence {seq}"
+
+
+@CASES
+def test_sequences_join_and_leave(session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(PROMPT)
+    have = {0: list(PROMPT)}
+    for step in range(30):
+        if step == 5:
+            spec.prompt(run(NEXT, CYCLE[9], 40), 1)
+            have[1] = run(NEXT, CYCLE[9], 40)
+        if step == 12:
+            spec.clear(0)
+            del have[0]
+        if step == 18:
+            spec.prompt(run(NEXT, CYCLE[30], 7), 0)
+            have[0] = run(NEXT, CYCLE[30], 7)
+        assert spec.decode() == 0
+        for seq, tokens in have.items():
+            accepted = spec.accepted(seq)
+            assert accepted == follow(tokens[-1], len(accepted)) and accepted
+            tokens += accepted
+        assert all(spec.accepted(seq) == [] for seq in range(3) if seq not in have)
+
+
+@CASES
+def test_prompts_one_after_the_other_share_what_they_can(session: Any, case: Case) -> None:
+    prompts = [run(NEXT, CYCLE[0], 50), run(NEXT, CYCLE[0], 20), run(NEXT, CYCLE[0], 60), run(NEXT, CYCLE[20], 33), run(NEXT, CYCLE[20], 2)]
+    reused = []
+    for prompt in prompts:
+        tokens = [p.token for p in session.generate(prompt, n_predict=24)]
+        result = session.result
+        reused.append(result.n_reused)
+        assert result.n_emitted == 24
+        assert tokens[-1] == follow(prompt[-1], 24)[-1]
+    assert reused == [0, 19, 44, 0, 1]
+
+
+@CASES
+def test_a_shift_keeps_what_follows_or_is_refused(binding: Any, session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(run(NEXT, CYCLE[0], 40))
+    try:
+        spec.shift(20, -10)
+    except binding.UnsupportedError as error:
+        assert case.strategy in ("draft-mtp", "draft-eagle3", "draft-dflash", "draft-dspark") or "hybrid" in case.target
+        assert "clear the sequence" in str(error) or "cannot shift" in str(error)
+        assert rounds(spec, 5)[:5] == follow(run(NEXT, CYCLE[0], 40)[-1], 5)
+        return
+    assert spec.info().n_tokens == 30
+    last = run(NEXT, CYCLE[0], 40)[-1]
+    tokens = rounds(spec, 30)
+    assert tokens == follow(last, len(tokens))
+
+
+@CASES
+def test_a_saved_sequence_goes_on_as_if_nothing_had_happened(binding: Any, models: dict[str, Path], case: Case) -> None:
+    cold = {"ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache"}
+    with binding.Session(**case.options(models), n_seq_max=2) as session:
+        spec = session.speculative
+        spec.prompt(PROMPT)
+        rounds(spec, 20)
+        spec.commit(spec.info().n_open)
+        state, last = spec.save(), spec.info().token_last
+        before = spec.stats()
+        tokens = rounds(spec, 60)
+        spec.commit(spec.info().n_open)
+        uninterrupted = (spec.stats().n_drafted - before.n_drafted, spec.stats().n_accepted - before.n_accepted)
+    assert tokens == follow(last, len(tokens))
+    with binding.Session(**case.options(models), n_seq_max=2) as session:
+        spec = session.speculative
+        status = spec.load(state, 1)
+        assert status.name == ("COLD" if case.strategy in cold else "OK")
+        assert rounds(spec, 60, 1)[:60] == tokens[:60]
+        if status.name == "OK":
+            assert (spec.stats().n_drafted, spec.stats().n_accepted) == uninterrupted
+
+
+@pytest.mark.parametrize("case", [ALL["draft-simple"], ALL["draft-mtp, hybrid"]], ids=["draft-simple", "hybrid"])
+def test_a_damaged_or_foreign_state_changes_nothing(binding: Any, models: dict[str, Path], session: Any, case: Case) -> None:
+    spec = session.speculative
+    spec.prompt(PROMPT)
+    rounds(spec, 20)
+    with pytest.raises(binding.RoundOpenError, match="call commit first"):
+        spec.save()
+    spec.commit(spec.info().n_open)
+    state, info = spec.save(), spec.info()
+    flipped = bytearray(state)
+    flipped[len(flipped) // 2] ^= 4
+    with binding.Session(models["target-llama-plain"], n_ctx=512, n_threads=1) as other:
+        other.speculative.prompt(PROMPT)
+        foreign = other.speculative.save()
+    for data, cause in ((b"", "fewer than its header"), (state[:-9], "checksum"), (bytes(flipped), "checksum"), (foreign, "other models")):
+        with pytest.raises(binding.StateError, match=cause):
+            spec.load(data)
+        assert spec.info() == info
+    assert rounds(spec, 10)[:10] == follow(info.token_last, 10)
