@@ -60,12 +60,36 @@ bool process(common_speculative * cs, const common_batch & batch) {
     return common_speculative_process(cs, batch);
 }
 
+// ngram-cache reads as many tokens back as its longest key has, without looking whether they are there.
+static bool may_draft(common_speculative_impl & impl, const common_speculative_draft_params & dp) {
+    return !as<ngram_cache>(impl) || dp.prompt->size() + 1 >= LLAMA_NGRAM_MAX;
+}
+
+// Upstream's own chain, except that a strategy is not asked where it would read beyond the history.
 void draft(common_speculative * cs, const std::vector<request> & requests) {
     for (const request & r : requests) {
         cs->impl_last[r.seq] = nullptr; // else an empty draft would be booked on the strategy of an earlier round
-        cs->dparams[r.seq]   = {true, r.n_max, r.pos0, r.id_last, r.history, r.draft};
     }
-    common_speculative_draft(cs);
+    for (auto & impl : cs->impls) {
+        bool any = false;
+        for (const request & r : requests) {
+            auto & dp   = cs->dparams[r.seq];
+            dp          = {cs->impl_last[r.seq] == nullptr, r.n_max, r.pos0, r.id_last, r.history, r.draft};
+            dp.drafting = dp.drafting && may_draft(*impl, dp);
+            any |= dp.drafting;
+        }
+        if (any) {
+            impl->draft(cs->dparams);
+        }
+        for (const request & r : requests) {
+            auto & dp = cs->dparams[r.seq];
+            if (dp.drafting && !r.draft->empty()) {
+                r.draft->resize(std::min(r.draft->size(), (size_t) r.n_max));
+                cs->impl_last[r.seq] = impl.get();
+            }
+            dp.drafting = false;
+        }
+    }
 }
 
 int32_t drafted_by(const common_speculative * cs, int32_t seq) {

@@ -104,7 +104,7 @@ def test_an_unknown_backend_is_refused_with_those_there_are() -> None:
 
 def test_a_library_that_the_environment_names_and_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLAMA_SPECULATIVE_LIB", "/nowhere/lib.so")
-    with pytest.raises(NativeError, match="LLAMA_SPECULATIVE_LIB is /nowhere/lib.so, and there is no such file"):
+    with pytest.raises(NativeError, match=r"LLAMA_SPECULATIVE_LIB is /nowhere/lib\.so, and there is no such file"):
         find_library()
 
 
