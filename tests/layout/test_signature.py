@@ -89,7 +89,7 @@ def test_names_and_documentation_of_parameters_do_not_matter() -> None:
         (A, replace(B, ownership="transferred")),
         (A, replace(B, all_sequences=True)),
     ],
-    ids="swapped removed added sign width direction role which nullable ownership all".split(),  # noqa: SIM905
+    ids="swapped removed added sign width direction role which nullable ownership all".split(),
 )
 def test_what_both_sides_must_agree_on_changes_the_signature(changed: tuple[m.Param, ...]) -> None:
     assert text(*changed) != text(A, B)

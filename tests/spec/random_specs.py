@@ -264,7 +264,7 @@ WORDS = (
 @st.composite
 def broken_texts(draw: Draw) -> str:
     """A valid text to which up to four things were done that a person, an editor or a merge would do."""
-    text = draw(st.sampled_from([SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, ABI]))
+    text: str = draw(st.sampled_from([SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, SAMPLE, ABI]))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, max(0, len(text) - 1)))
         to = min(len(text), at + draw(st.integers(0, 40)))

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from specbind.spec import model as m
-from specbind.spec.crossref import CrossReferences
+from specbind.spec.crossref import CrossReferences, Part, parts
 from specbind.spec.diagnostics import SpecError
 from specbind.spec.features import FEATURES, used_features
 from specbind.spec.load import check, load
+from specbind.spec.rules.references import Owner
 
 SAMPLE = Path(__file__).with_name("sample.yaml")
 ABI = Path(__file__).parents[2] / "abi" / "llama_speculative.yaml"
@@ -83,18 +84,10 @@ def test_every_way_of_passing_is_told_apart() -> None:
 def test_every_item_knows_its_place_in_the_file() -> None:
     lines = SAMPLE.read_text(encoding="utf-8").splitlines()
     spec = load(SAMPLE)
-    items = [
-        *spec.groups,
-        *spec.constants,
-        *spec.foreign,
-        *spec.handles,
-        *spec.enums,
-        *spec.callbacks,
-        *spec.structs,
-        *spec.functions,
-    ]
-    items += [v for e in spec.enums for v in e.values] + [f for s in spec.structs for f in s.fields]  # type: ignore[arg-type]
-    items += [p for owner in (*spec.functions, *spec.callbacks) for p in owner.params]  # type: ignore[arg-type]
+    owners: tuple[Owner, ...] = (
+        *spec.groups, *spec.constants, *spec.foreign, *spec.handles, *spec.enums, *spec.callbacks, *spec.structs, *spec.functions,
+    )  # fmt: skip
+    items: list[Owner | Part] = [*owners, *(part for owner in owners for part in parts(owner))]
     assert len({item.span for item in items}) == len(items)
     for item in items:
         assert item.span.file == str(SAMPLE)
@@ -153,3 +146,11 @@ def test_features_of_a_spec_are_found_where_they_are_used() -> None:
     assert used["structs in structs"] == ["field 'wish' of 'order'"]
     assert used["functions for any thread"] == ["function 'takings_get'"]
     assert used["deprecation"] == ["value 'EVENING' of 'paper_kind'", "field 'since_us' of 'takings'", "function 'prices'"]
+
+
+def test_a_library_without_documentation_is_one_mistake(tmp_path: Path) -> None:
+    """Found by the random texts: the library is not an entry of a list, and its missing `doc` ended in a KeyError."""
+    text = SAMPLE.read_text(encoding="utf-8")
+    doc = text[text.index("  doc: |\n") : text.index("  terms:")]
+    _, found = check(edited(tmp_path, (doc, "")))
+    assert [(d.code, d.message) for d in found] == [("SB011", "'library' has no 'doc'")]

@@ -74,6 +74,7 @@ def test_checker_and_jsonschema_agree_on_every_file(path: Path, validator: Any) 
 
 def test_checker_and_jsonschema_agree_on_mutations(validator: Any) -> None:
     root, _ = read(make_source("sample", (HERE / "sample.yaml").read_text(encoding="utf-8")))
+    assert root is not None
     sample, dice = plain(root), random.Random(7)
     verdicts = []
     for _ in range(250):

@@ -46,7 +46,7 @@ def command(spec_path: Path | None, langs: tuple[str, ...], out: Path | None, ch
     if langs:
         chosen = {name: chosen[name] for name in chosen if name in langs}
 
-    spec = load(path)
+    spec = load(path, chosen.values())
     if prefix is not None:
         spec = with_prefix(spec, prefix)
     rendered: dict[str, FileMap] = {}

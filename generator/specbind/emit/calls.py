@@ -193,9 +193,14 @@ def struct_name(kind: m.Type) -> str | None:
     return kind.name if isinstance(kind, m.Ref) and kind.kind == "struct" else None
 
 
+def is_flat(struct: m.Struct) -> bool:
+    """Whether a struct holds numbers only, so that no value of it can be dangerous."""
+    return all(not f.array and (isinstance(f.type, m.Scalar) or is_kind(f.type, "enum")) for f in struct.fields)
+
+
 def given_structs(spec: m.Spec) -> list[m.Struct]:
     """Structs that a caller fills, those inside them included, in the order of the spec."""
-    incoming = (m.Passing.STRUCT_IN, m.Passing.STRUCT_INOUT, m.Passing.ARRAY_IN)
+    incoming = (m.Passing.STRUCT_IN, m.Passing.ARRAY_IN)
     names = {struct_name(p.type) for f in spec.functions for p in f.params if p.passing in incoming}
     found: set[str] = set()
     while names:

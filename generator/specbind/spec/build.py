@@ -49,7 +49,7 @@ class Builder:
             name=library["name"],
             prefix=library["prefix"],
             version=library["version"],
-            doc=library["doc"].strip(),
+            doc=doc(library),
             groups=tuple(m.Group(g["name"], g.get("title", ""), doc(g), s) for g, s in self.section("groups")),
             constants=tuple(self.constant(*c) for c in self.section("constants")),
             foreign=tuple(m.ForeignType(f["name"], f["header"], doc(f), f.get("release"), s) for f, s in self.section("foreign")),

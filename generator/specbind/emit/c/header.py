@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from specbind.emit import describe
 from specbind.emit.c import literals
 from specbind.emit.c.naming import CNaming
 from specbind.emit.c.text import WIDTH, columns, comment, paragraphs
-from specbind.emit.core import environment, notice
 from specbind.spec import model as m
 
 INDENT = 4  # of declarations, inside extern "C"
-
-
-def header_text(spec: m.Spec) -> str:
-    """The public header, which packages of other languages carry too."""
-    template = environment(Path(__file__).parent / "templates").get_template("header.h.jinja")
-    text: str = template.render(notice=notice(spec), **header_values(spec))
-    return text
 
 
 def header_values(spec: m.Spec) -> dict[str, Any]:

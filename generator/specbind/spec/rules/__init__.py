@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from specbind.emit.core import Named
+from specbind.spec import model as m
 from specbind.spec.diagnostics import Diagnostic
 from specbind.spec.rules import (
     buffers,
@@ -21,6 +23,13 @@ from specbind.spec.rules import (
     versions,
 )
 from specbind.spec.rules.context import Context, Fault
+
+
+class LanguageRule(NamedTuple):
+    """One rule that asks each back end, with the names that it makes."""
+
+    code: str
+    check: Callable[[m.Spec, Named, languages.Names], Iterator[Fault]]
 
 
 class Rule(NamedTuple):
@@ -88,22 +97,25 @@ MEANING = (
 
 # Asked last: a back end may count on a spec whose references hold.
 LANGUAGES = (
-    Rule("SB031", languages.clashes),
-    Rule("SB032", languages.reserved),
-    Rule("SB033", languages.features),
+    LanguageRule("SB031", languages.clashes),
+    LanguageRule("SB032", languages.reserved),
+    LanguageRule("SB033", languages.features),
 )
 
 
 def apply(ctx: Context, *, whole: bool) -> Iterator[Diagnostic]:
-    """Faults of all rules. `whole`: no item is missing from the model."""
-    dangling = [rule_diagnostic for rule in REFERENCES for rule_diagnostic in run(ctx, rule)]
+    """Diagnostics of all rules. `whole`: no item is missing from the model."""
+    dangling = [diagnostic for rule in REFERENCES for diagnostic in diagnostics(ctx, rule.code, rule.check(ctx))]
     yield from dangling
     for rule in MEANING:
-        yield from run(ctx, rule)
+        yield from diagnostics(ctx, rule.code, rule.check(ctx))
     if whole and not dangling and ctx.status is not None:
-        for rule in LANGUAGES:
-            yield from run(ctx, rule)
+        for backend in ctx.backends:
+            made = tuple(backend.names(ctx.spec))
+            for question in LANGUAGES:
+                yield from diagnostics(ctx, question.code, question.check(ctx.spec, backend, made))
 
 
-def run(ctx: Context, rule: Rule) -> Iterator[Diagnostic]:
-    return (ctx.diagnostic(rule.code, fault) for fault in rule.check(ctx))
+def diagnostics(ctx: Context, code: str, faults: Iterator[Fault]) -> Iterator[Diagnostic]:
+    """The faults of one rule, with code and place."""
+    return (ctx.diagnostic(code, fault) for fault in faults)

@@ -133,16 +133,10 @@ def user_pointers(ctx: Context) -> Iterator[Fault]:
         if not pointers or pointers[-1] is not callback.params[-1]:
             message = f"callback '{callback.name}' does not end in a user pointer, so that it cannot know whom it speaks to"
             yield Fault(callback, message, expected="a last parameter of type pointer")
-        yield from (
-            Fault(
-                p,
-                f"{called(p, callback)} is a pointer to nobody knows what",
-                "type",
-                expected="a type; only the last is the user pointer",
-            )
-            for p in pointers
-            if p is not callback.params[-1]
-        )
+        for param in pointers:
+            if param is not callback.params[-1]:
+                message = f"{called(param, callback)} is a pointer to nobody knows what"
+                yield Fault(param, message, "type", expected="a type; only the last is the user pointer")
     owners: tuple[Owner, ...] = (*ctx.spec.functions, *ctx.spec.structs)
     for owner in owners:
         members: tuple[Part, ...] = owner.fields if isinstance(owner, m.Struct) else owner.params

@@ -54,6 +54,8 @@ def deprecated_before_born(ctx: Context) -> Iterator[Fault]:
 def inserted_fields(ctx: Context) -> Iterator[Fault]:
     """A field that is younger than one behind it was put in front of it, and moved it."""
     for struct in ctx.spec.structs:
+        if {field.since for field in struct.fields} == {struct.since}:
+            continue
         for index, field in enumerate(struct.fields):
             older = next((f for f in struct.fields[index + 1 :] if number(f.since) < number(field.since)), None)
             if older is not None:
