@@ -145,7 +145,8 @@ void require_draft_context(const llama_context * target, llama_context * draft, 
     }
     const llama_model * model_tgt = llama_get_model(target);
     const llama_model * model_dft = llama_get_model(draft);
-    require_models(model_tgt, model_dft == model_tgt ? nullptr : model_dft, {&strategy}, p);
+    const bool own_heads = model_dft == model_tgt && strategy.type == COMMON_SPECULATIVE_TYPE_DRAFT_MTP;
+    require_models(model_tgt, own_heads ? nullptr : model_dft, {&strategy}, p);
 
     const uint32_t n_seq = llama_n_seq_max(target);
     if (llama_n_seq_max(draft) != n_seq) {

@@ -176,6 +176,10 @@ def is_callback(kind: m.Type) -> bool:
     return is_kind(kind, "callback")
 
 
+# What the documentation of a callback says of an i32 that it returns. Languages have words of their own for it.
+GO_ON = "returns 0 to go on, anything else to cancel"
+
+
 def is_object(param: m.Param) -> bool:
     """Whether an object of ours comes in."""
     return param.passing is m.Passing.VALUE and is_kind(param.type, "handle")

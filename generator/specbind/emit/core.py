@@ -7,6 +7,7 @@ path; it never reads YAML, never computes layout and never touches the disk.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -90,6 +91,21 @@ def environment(folder: Path, **filters: Any) -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        bytecode_cache=compiled_templates(),
     )
     env.filters.update(filters)
     return env
+
+
+def compiled_templates() -> Any:
+    """Jinja's cache of compiled templates, since compiling takes longer than rendering; None where nothing can be kept."""
+    import jinja2
+
+    from specbind.native.paths import cache_dir
+
+    folder = cache_dir() / "templates"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return jinja2.FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
