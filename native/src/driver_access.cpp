@@ -48,10 +48,6 @@ std::vector<common_speculative_type> types(const common_speculative * cs) {
     return out;
 }
 
-int32_t n_max(const common_speculative * cs) {
-    return common_speculative_n_max(cs);
-}
-
 void begin(common_speculative * cs, int32_t seq, const llama_tokens & history) {
     common_speculative_begin(cs, seq, history);
 }

@@ -26,9 +26,6 @@ handle create(common_params_speculative & params, uint32_t n_seq);
 // Type of each strategy, in the order in which they are asked to draft.
 std::vector<common_speculative_type> types(const common_speculative * cs);
 
-// Longest draft that any of the strategies makes after its own limits.
-int32_t n_max(const common_speculative * cs);
-
 // A new generation starts on tokens that the strategies may have seen in part.
 void begin(common_speculative * cs, int32_t seq, const llama_tokens & history);
 

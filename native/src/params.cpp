@@ -24,16 +24,7 @@ static const strategy_info STRATEGIES[] = {
 
 static const int32_t NGRAM_CACHE_DRAFT_MAX = 8;
 
-const strategy_info & info_of(common_speculative_type type) {
-    for (const auto & s : STRATEGIES) {
-        if (s.type == type) {
-            return s;
-        }
-    }
-    fail(abi::ERROR_INTERNAL, "llama.cpp has a strategy (%d) that this library does not know", (int) type);
-}
-
-const strategy_info * strategy_named(const std::string & name) {
+static const strategy_info * strategy_named(const std::string & name) {
     for (const auto & s : STRATEGIES) {
         if (name == s.name) {
             return &s;

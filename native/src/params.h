@@ -20,11 +20,6 @@ struct strategy_info {
     bool                    saved;        // a saved state restores it exactly
 };
 
-const strategy_info & info_of(common_speculative_type type);
-
-// The strategy of this name, or null.
-const strategy_info * strategy_named(const std::string & name);
-
 // All names, comma-separated, in the order in which they are asked to draft.
 std::string strategy_names();
 
