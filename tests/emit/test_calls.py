@@ -89,7 +89,7 @@ def test_structs_are_given_received_or_both() -> None:
     assert received == ["build_details", "needs", "seq_status", "counters", "handles", "piece", "gen_result"]
 
 
-@pytest.mark.parametrize("language", ["rust", "go"])
+@pytest.mark.parametrize("language", ["csharp", "go", "rust", "swift"])
 def test_no_two_names_of_a_binding_are_the_same_and_a_clash_is_seen(language: str) -> None:
     backend = backends()[language]
     assert isinstance(backend, Named)

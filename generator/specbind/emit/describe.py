@@ -80,3 +80,8 @@ def valid(lifetime: str) -> str:
     if lifetime == "static":
         return lifetime
     return "valid during the call" if lifetime == "the call" else f"valid until {lifetime}"
+
+
+def noted(item: m.Function | m.Struct | m.Field | m.EnumValue) -> str:
+    """Documentation of an item, begun by what to use instead if it is deprecated."""
+    return f"Deprecated: {item.deprecated} {item.doc}" if item.deprecated else item.doc

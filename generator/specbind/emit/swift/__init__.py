@@ -10,6 +10,7 @@ from typing import Any
 from specbind.emit import calls
 from specbind.emit.c import header_text
 from specbind.emit.core import FileMap, Name, environment, notice
+from specbind.emit.needs import require_identity
 from specbind.emit.swift import names, raw, structs
 from specbind.emit.swift.convert import Conversions
 from specbind.emit.swift.methods import method
@@ -37,6 +38,7 @@ class SwiftBackend:
     unsupported: Mapping[str, str] = MappingProxyType({})
 
     def render(self, spec: m.Spec) -> FileMap:
+        require_identity(spec)
         naming = SwiftNaming(spec)
         env = environment(Path(__file__).parent / "templates")
         values = shared_values(spec, naming) | raw.values(spec, naming) | safe_values(spec, naming)

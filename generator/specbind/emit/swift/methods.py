@@ -93,6 +93,8 @@ class Shape:
             parameters.append(f"{label}: {given.type}{default}")
         throws = " throws(SpeculativeError)" if self.call.fallible else ""
         lines = listing(f"public {keyword}{naming.method(self.call)}(", parameters, f"){throws}{returns} {{", 4)
+        if self.function.deprecated:
+            lines.insert(0, f"@available(*, deprecated, message: {string(self.function.deprecated)})")
         return ["@discardableResult", *lines] if discardable else lines
 
     def buffer(self) -> Method:
@@ -149,7 +151,7 @@ class Shape:
         call = self.call
         texts = [("library", "The native library.")] if call.constructs else []
         texts += [(g.label, parameter_text(i.param)) for i, g in zip(call.inputs, self.given, strict=True)]
-        lines = doc(call.function.doc, 4)
+        lines = doc(describe.noted(call.function), 4)
         listed = []
         if len(texts) == 1:
             listed += item(f"- Parameter {texts[0][0].strip('`')}: {texts[0][1]}")

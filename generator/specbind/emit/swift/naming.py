@@ -89,7 +89,7 @@ class SwiftNaming:
     def label(self, param: m.Param) -> str:
         """The label of a parameter, which is also its name inside."""
         name = camel(WORDS.get(param.name, param.name))
-        return f"{name}_" if name in TAKEN else escaped(name)
+        return f"{name}_" if name in TAKEN | KEYWORDS else name
 
     def method(self, call: calls.Call) -> str:
         return "init" if call.constructs else escaped(camel(calls.short_name(self.spec, call.function, call.handle)))

@@ -99,12 +99,11 @@ def function_values(spec: m.Spec, naming: SwiftNaming, types: RawTypes, function
         declaration = [f"{head} {lines[0]}"]
     else:
         declaration = [head, *(f"    {line}" for line in lines)]
-    text = f"Deprecated: {function.deprecated} {function.doc}" if function.deprecated else function.doc
     listed = [f"- `{p.name}`: {parameter_text(spec, function, p)}" for p in function.params]
     return {
         "name": name,
         "symbol": naming.c.function(function.name),
-        "doc": doc(text + ("\n\n" + "\n".join(listed) if listed else ""), 4),
+        "doc": doc(describe.noted(function) + ("\n\n" + "\n".join(listed) if listed else ""), 4),
         "lines": declaration,
     }
 

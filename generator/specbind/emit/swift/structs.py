@@ -24,7 +24,7 @@ def enums(types: Conversions) -> list[dict[str, Any]]:
             "name": naming.type(e.name),
             "doc": doc(e.doc),
             "flags": e.flags,
-            "values": [{"name": naming.member(v.name), "value": v.value, "doc": doc(v.doc, 4)} for v in e.values],
+            "values": [{"name": naming.member(v.name), "value": v.value, "doc": doc(describe.noted(v), 4)} for v in e.values],
         }
         for e in spec.enums
         if e.role != "status" and m.Ref("enum", e.name) in shown
@@ -45,7 +45,7 @@ def given(types: Conversions, struct: m.Struct) -> dict[str, Any]:
         "name": types.naming.type(struct.name),
         "c": types.naming.c.struct(struct.name),
         "start": ".sized()" if struct.growable else "()",
-        "doc": doc(struct.doc),
+        "doc": doc(describe.noted(struct)),
         "fields": fields,
         "init": listing("public init(", parameters, ") {", 4),
         "init_doc": init_doc(fields),
@@ -102,7 +102,7 @@ def given_field(types: Conversions, struct: m.Struct, member: calls.Member) -> d
         "argument": argument or type_,
         "default": default,
         "raw": raw,
-        "doc": doc(" ".join([field.doc, *facts(field)]), 4),
+        "doc": doc(" ".join([describe.noted(field), *facts(field)]), 4),
     }
 
 
@@ -153,7 +153,7 @@ def received(types: Conversions, struct: m.Struct) -> dict[str, Any]:
     return {
         "name": types.naming.type(struct.name),
         "c": types.naming.c.struct(struct.name),
-        "doc": doc(struct.doc),
+        "doc": doc(describe.noted(struct)),
         "fields": fields,
         "bound": bound,
         "conforms": "" if bound else ": Hashable, Sendable",
@@ -177,7 +177,7 @@ def received_field(types: Conversions, struct: m.Struct, member: calls.Member) -
         value = f"{type_}({raw}!, of: owner)"
     else:
         type_, value = types.plain(field), types.from_c(field, raw)
-    return {"name": name, "type": type_, "value": value, "doc": doc(" ".join([field.doc, *facts(field)]), 4)}
+    return {"name": name, "type": type_, "value": value, "doc": doc(" ".join([describe.noted(field), *facts(field)]), 4)}
 
 
 # --- callbacks -------------------------------------------------------------------------------------------------------
