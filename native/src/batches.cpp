@@ -1,5 +1,4 @@
 // Keeping the target's memory and the strategies level with the tokens of each sequence.
-#include "log_bridge.h"
 #include "spec.h"
 
 #include "ggml.h"
@@ -111,7 +110,7 @@ private:
             if (part.empty()) {
                 return abi::OK;
             }
-            if (s.cancelled.load(std::memory_order_acquire) && take_cancel(s)) {
+            if (take_cancel(s)) {
                 return abi::CANCELLED;
             }
             const int32_t status = feed_part(kind, part);
@@ -165,11 +164,7 @@ private:
     // A batch that failed left an unknown part of itself behind: go back to before it.
     void lose(const std::vector<stretch> & part) {
         for (const stretch & p : part) {
-            s.target.recount(p.seq);
-            if (s.draft) {
-                s.draft.recount(p.seq);
-            }
-            take_back(s, p.seq, p.from);
+            recover(s, p.seq, p.from);
         }
     }
 

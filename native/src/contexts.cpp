@@ -11,28 +11,27 @@
 
 namespace spb {
 
-// Targets that have a live spec. Two drivers on one context would take tokens back under each other.
-class live_targets {
-public:
-    static bool add(const llama_context * ctx) {
-        std::lock_guard<std::mutex> lock(mutex());
-        return set().insert(ctx).second;
-    }
-    static void remove(const llama_context * ctx) {
-        std::lock_guard<std::mutex> lock(mutex());
-        set().erase(ctx);
-    }
+static std::mutex & claims_mutex() {
+    static std::mutex m;
+    return m;
+}
 
-private:
-    static std::mutex & mutex() {
-        static std::mutex m;
-        return m;
+static std::set<const llama_context *> & claims() {
+    static std::set<const llama_context *> s;
+    return s;
+}
+
+target_claim::target_claim(const llama_context * ctx) : ctx(ctx) {
+    std::lock_guard<std::mutex> lock(claims_mutex());
+    if (!claims().insert(ctx).second) {
+        fail(abi::ERROR_BUSY, "another live spec uses this target context: free it first");
     }
-    static std::set<const llama_context *> & set() {
-        static std::set<const llama_context *> s;
-        return s;
-    }
-};
+}
+
+target_claim::~target_claim() {
+    std::lock_guard<std::mutex> lock(claims_mutex());
+    claims().erase(ctx);
+}
 
 static void require_empty(const llama_context * ctx, const char * which) {
     llama_memory_t mem = llama_get_memory(ctx);
@@ -65,9 +64,7 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
     }
     seqs.resize(n_seq);
 
-    if (!live_targets::add(ctx_tgt)) {
-        fail(abi::ERROR_BUSY, "another live spec uses this target context: free it first");
-    }
+    claim = std::make_unique<target_claim>(ctx_tgt);
     try {
         common_params_speculative up = to_upstream(strategies, p);
         up.draft.ctx_tgt             = ctx_tgt;
@@ -83,13 +80,10 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
             }
         }
     } catch (const failure &) {
-        live_targets::remove(ctx_tgt);
         throw;
     } catch (const std::bad_alloc &) {
-        live_targets::remove(ctx_tgt);
         throw;
-    } catch (const std::exception & e) {
-        live_targets::remove(ctx_tgt);
+    } catch (const std::exception & e) { // upstream's own refusal
         fail(abi::ERROR_UNSUPPORTED, "%s", e.what());
     }
     follows_rows = model && model->target_rows;
@@ -106,7 +100,6 @@ spec::~spec() {
     if (ctx_dft) {
         driver::stop_extraction(ctx_dft);
     }
-    live_targets::remove(ctx_tgt);
 }
 
 namespace impl {

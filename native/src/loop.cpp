@@ -159,15 +159,14 @@ int32_t take_round(spec & s) {
 namespace impl {
 
 int32_t seq_set_sampler(spec & s, int32_t seq_id, llama_sampler * smpl) {
-    const int32_t first = seq_id == abi::SEQ_ALL ? 0 : seq_id;
-    const int32_t last  = seq_id == abi::SEQ_ALL ? s.n_seq - 1 : seq_id;
+    const seq_range range(s, seq_id);
     if (seq_id == abi::SEQ_ALL && smpl && s.n_seq > 1) {
         fail(abi::ERROR_INVALID_ARGUMENT, "one sampler cannot serve %d sequences at once: set one per sequence", s.n_seq);
     }
-    for (int32_t seq = first; seq <= last; ++seq) {
+    for (int32_t seq = range.first; seq <= range.last; ++seq) {
         refuse_open_round(s.at(seq), seq);
     }
-    for (int32_t seq = first; seq <= last; ++seq) {
+    for (int32_t seq = range.first; seq <= range.last; ++seq) {
         sequence & q = s.at(seq);
         q.sampler.set(smpl, s.n_vocab);
         if (q.finish == abi::FINISH_SAMPLER) {
@@ -178,9 +177,8 @@ int32_t seq_set_sampler(spec & s, int32_t seq_id, llama_sampler * smpl) {
 }
 
 int32_t seq_set_limits(spec & s, int32_t seq_id, int32_t n_draft_max, int32_t n_predict) {
-    const int32_t first = seq_id == abi::SEQ_ALL ? 0 : seq_id;
-    const int32_t last  = seq_id == abi::SEQ_ALL ? s.n_seq - 1 : seq_id;
-    for (int32_t seq = first; seq <= last; ++seq) {
+    const seq_range range(s, seq_id);
+    for (int32_t seq = range.first; seq <= range.last; ++seq) {
         sequence & q     = s.at(seq);
         q.n_draft_max    = n_draft_max;
         q.n_predict_left = n_predict < 0 || !q.open ? n_predict : n_predict + (int32_t) q.emitted.size();

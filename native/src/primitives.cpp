@@ -100,17 +100,15 @@ int32_t process(spec & s, const abi::batch & b) {
         }
         s.batch.add(b.token[i], b.pos[i], seq, b.output ? b.output[i] != 0 : i + 1 == b.n_tokens);
     }
-    bool shown = false;
     try {
         show(s);
-        shown = true;
     } catch (...) {
         for (int32_t i = 0; i < b.n_tokens; ++i) {
             s.at(seq_of(b, i)).lost = true;
         }
         throw;
     }
-    for (int32_t i = 0; shown && i < b.n_tokens; ++i) {
+    for (int32_t i = 0; i < b.n_tokens; ++i) {
         sequence & q  = s.at(seq_of(b, i));
         q.driver      = driven_by::caller;
         q.n_shown     = b.pos[i] + 1;

@@ -1,5 +1,4 @@
 // One draft-and-verify round over the active sequences: draft, evaluate, sample and compare.
-#include "impl.h"
 #include "spec.h"
 
 #include "ggml.h"
@@ -10,9 +9,14 @@ namespace spb {
 
 namespace {
 
+// Tokens that one batch of a round can hold, since each of them is an output.
+int32_t batch_room(const spec & s) {
+    return std::min((int32_t) llama_n_batch(s.ctx_tgt), driver::n_outputs_max(s.ctx_tgt));
+}
+
 // Longest draft that a sequence can use in this round: its limits, what it may still emit, and the room in its context.
 int32_t draft_budget(const spec & s, const sequence & q) {
-    int32_t n = std::min((int32_t) llama_n_batch(s.ctx_tgt), driver::n_outputs_max(s.ctx_tgt)) - 1;
+    int32_t n = batch_room(s) - 1;
     if (q.n_draft_max >= 0) {
         n = std::min(n, q.n_draft_max);
     }
@@ -40,7 +44,7 @@ void make_drafts(spec & s) {
 
 // Cuts the active sequences into batches that fit, never inside a sequence.
 void cut(spec & s) {
-    const int32_t room  = std::min((int32_t) llama_n_batch(s.ctx_tgt), driver::n_outputs_max(s.ctx_tgt));
+    const int32_t room  = batch_room(s);
     auto &        parts = s.parts;
     parts.clear();
     for (size_t i = 0; i < s.active.size(); ++i) {
@@ -88,11 +92,7 @@ void undo(spec & s, const part & p) {
     for (size_t i = p.begin; i < p.end; ++i) {
         const int32_t seq = s.active[i];
         sequence &    q   = s.at(seq);
-        s.target.recount(seq);
-        if (s.draft) {
-            s.draft.recount(seq);
-        }
-        take_back(s, seq, (int32_t) q.history.size());
+        recover(s, seq, (int32_t) q.history.size());
         q.open = false;
         q.emitted.clear();
         q.draft.clear();
@@ -126,9 +126,6 @@ int32_t evaluate_part(spec & s, const part & p) {
         }
         fill_batch(s, p);
         const int32_t rc = evaluate(s);
-        if (rc == 0) {
-            return rc;
-        }
         if (rc != 1 || !drafted) {
             return rc;
         }
@@ -237,7 +234,6 @@ void draft_now(spec & s) {
         // a draft of another vocabulary or a damaged n-gram file may name tokens that the target does not have
         const auto bad = std::find_if(q.draft.begin(), q.draft.end(), [&](llama_token t) { return t < 0 || t >= s.n_vocab; });
         q.draft.erase(bad, q.draft.end());
-        q.draft.resize(std::min(q.draft.size(), (size_t) r.n_max));
     }
     s.sums.t_draft_us += ggml_time_us() - t0;
 }

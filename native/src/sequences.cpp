@@ -57,6 +57,14 @@ void take_back(spec & s, int32_t seq, int32_t n) {
     }
 }
 
+void recover(spec & s, int32_t seq, int32_t n) {
+    s.target.recount(seq);
+    if (s.draft) {
+        s.draft.recount(seq);
+    }
+    take_back(s, seq, n);
+}
+
 void settle(spec & s, int32_t seq) {
     if (!s.shift_pending) {
         return;
@@ -129,7 +137,6 @@ void commit(spec & s, int32_t seq, int32_t n_keep) {
     q.emitted.resize(n_keep);
 }
 
-// Keeps the first `n_tokens` tokens of a sequence; the last of them becomes the one that is not evaluated.
 void truncate(spec & s, int32_t seq, int32_t n_tokens) {
     sequence & q = s.at(seq);
     if (n_tokens >= q.n_tokens()) {
@@ -156,9 +163,8 @@ void truncate(spec & s, int32_t seq, int32_t n_tokens) {
 namespace impl {
 
 int32_t seq_clear(spec & s, int32_t seq_id) {
-    const int32_t first = seq_id == abi::SEQ_ALL ? 0 : seq_id;
-    const int32_t last  = seq_id == abi::SEQ_ALL ? s.n_seq - 1 : seq_id;
-    for (int32_t seq = first; seq <= last; ++seq) {
+    const seq_range range(s, seq_id);
+    for (int32_t seq = range.first; seq <= range.last; ++seq) {
         clear(s, seq);
     }
     return abi::OK;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace spb {
@@ -76,6 +77,18 @@ struct part {
     int32_t n_tokens;
 };
 
+// The claim of a live spec on its target: two drivers on one context would take tokens back under each other.
+class target_claim {
+public:
+    explicit target_claim(const llama_context * ctx); // throws ERROR_BUSY
+    ~target_claim();
+    target_claim(const target_claim &)             = delete;
+    target_claim & operator=(const target_claim &) = delete;
+
+private:
+    const llama_context * ctx;
+};
+
 struct spec : object {
     spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & p);
     ~spec();
@@ -86,6 +99,8 @@ struct spec : object {
     int32_t             n_vocab;
     int32_t             n_seq;
     int32_t             n_ctx_seq;
+
+    std::unique_ptr<target_claim> claim; // taken when the contexts are found to fit
 
     context_memory target;
     context_memory draft; // empty without a draft context
@@ -109,6 +124,14 @@ struct spec : object {
     std::atomic<bool> cancelled{false};
 
     sequence & at(int32_t seq) { return seqs[(size_t) seq]; }
+};
+
+// The sequences that an id from the caller means: itself, or all for SEQ_ALL. From `first` to `last`, both included.
+struct seq_range {
+    seq_range(const spec & s, int32_t seq_id)
+        : first(seq_id == abi::SEQ_ALL ? 0 : seq_id), last(seq_id == abi::SEQ_ALL ? s.n_seq - 1 : seq_id) {}
+
+    int32_t first, last;
 };
 
 // --- batches.cpp ---
@@ -137,6 +160,9 @@ int32_t seq_of(const abi::batch & b, int32_t i);
 
 // Takes both memories and the strategies back to the first `n` tokens of `history`.
 void take_back(spec & s, int32_t seq, int32_t n);
+
+// After a batch that stopped half-way: counts what is left of it and takes it back to the first `n` tokens.
+void recover(spec & s, int32_t seq, int32_t n);
 
 // Empties both memories of a sequence; what it holds is evaluated again when it is needed.
 void drop_memories(spec & s, int32_t seq);

@@ -43,10 +43,9 @@ int32_t stats(spec & s, int32_t seq_id, const char * strategy, abi::counters & o
             fail(abi::ERROR_INVALID_ARGUMENT, "strategy '%s' is not active; active: %s", strategy, active.empty() ? "none" : active.c_str());
         }
     }
-    counters      sum;
-    const int32_t first = seq_id == abi::SEQ_ALL ? 0 : seq_id;
-    const int32_t last  = seq_id == abi::SEQ_ALL ? s.n_seq - 1 : seq_id;
-    for (int32_t seq = first; seq <= last; ++seq) {
+    counters        sum;
+    const seq_range range(s, seq_id);
+    for (int32_t seq = range.first; seq <= range.last; ++seq) {
         const sequence & q = s.at(seq);
         sum.add(index < 0 ? q.total : q.by_strategy[(size_t) index]);
     }

@@ -40,11 +40,12 @@ class CBackend:
         add("native/generated/abi.h", "abi.h.jinja", neutral.abi_values(spec, spec_hash(spec)))
         add("native/generated/impl.h", "impl.h.jinja", neutral.impl_values(spec))
         add("native/generated/entry_points.cpp", "entry_points.cpp.jinja", entry_points.entry_values(spec))
-        add("native/generated/identity_table.h", "identity_table.h.jinja", identity.table_values(spec))
-        add("native/generated/identity_table.c", "identity_table.c.jinja", identity.table_values(spec))
+        table, exports = identity.table_values(spec), identity.export_values(spec)
+        for kind in ("h", "c"):
+            add(f"native/generated/identity_table.{kind}", f"identity_table.{kind}.jinja", table)
         for kind in ("map", "txt", "def"):
-            add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", identity.export_values(spec))
-        add("native/generated/version.cmake", "version.cmake.jinja", identity.export_values(spec))
+            add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", exports)
+        add("native/generated/version.cmake", "version.cmake.jinja", exports)
         return files
 
     def names(self, spec: m.Spec) -> Iterator[Name]:
