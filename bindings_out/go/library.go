@@ -127,11 +127,12 @@ func (l *Library) StatusName(statusValue int32) string {
 	return raw.Text(l.raw.StatusName(statusValue))
 }
 
-// LogSet sends the log of this library and of llama.cpp to callback. nil, the default, is silence.
+// LogSet sends the log of this library and of llama.cpp to callback. nil, the default, is silence. When it returns,
+// the callback before runs no more. The callback itself must not call it.
 //
 //   - callback: Called from any thread.
 //
-// Errors: [ErrInternal].
+// Errors: [ErrBusy], [ErrInternal].
 func (l *Library) LogSet(callback LogCallback) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -215,7 +216,8 @@ func (l *Library) HiddenEnable(ctx LlamaContext, mode HiddenMode) error {
 }
 
 // HiddenRow calls llama_speculative_hidden_row. Hidden row of token index of the last batch of a context. Valid until
-// its next decode.
+// its next decode. A context does not count the tokens of its last batch: beyond them this gives rows of earlier
+// batches or ERROR_CALL_ORDER.
 //
 //   - ctx: The context.
 //   - index: Index in the batch. (at least 0)

@@ -1,6 +1,6 @@
 # The shim itself: hand-written logic, generated entry points, an explicit export list.
 
-include("${SPECBIND_GENERATED_DIR}/generated/version.cmake") # SPECBIND_LIBRARY, SPECBIND_VERSION
+include("${SPECBIND_GENERATED_DIR}/generated/version.cmake") # SPECBIND_LIBRARY, SPECBIND_VERSION, SPECBIND_SOVERSION
 set(generated "${SPECBIND_GENERATED_DIR}/generated")
 
 file(GLOB sources CONFIGURE_DEPENDS
@@ -14,9 +14,8 @@ target_include_directories(shim SYSTEM PRIVATE "${LLAMA_DIR}/src")
 target_compile_definitions(shim PRIVATE
   SPB_LLAMA_COMMIT="${LLAMA_COMMIT_TEXT}" SPB_LLAMA_VERSION="${LLAMA_VERSION_TEXT}" SPB_BUILD_ID="${SPECBIND_BUILD_ID}")
 
-string(REGEX MATCH "^[0-9]+" soversion "${SPECBIND_VERSION}")
 set_target_properties(shim PROPERTIES
-  OUTPUT_NAME ${SPECBIND_LIBRARY} VERSION ${SPECBIND_VERSION} SOVERSION ${soversion}
+  OUTPUT_NAME ${SPECBIND_LIBRARY} VERSION ${SPECBIND_VERSION} SOVERSION ${SPECBIND_SOVERSION}
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin" RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
   # The shim finds libllama beside itself, wherever the two are moved.
   BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>")

@@ -55,7 +55,7 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
     if (model) {
         require_draft_context(ctx_tgt, ctx_dft, *model, p);
         require_empty(ctx_dft, "draft");
-    } else if (ctx_dft) {
+    } else if (ctx_dft && p.n_draft_max > 0) { // a limit of 0 is plain decoding, whatever is given
         fail(abi::ERROR_INVALID_ARGUMENT, "ctx_dft is given, but none of the strategies '%s' uses a draft context: pass NULL", p.strategies);
     }
     target = context_memory(ctx_tgt);
@@ -63,6 +63,9 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
         draft = context_memory(ctx_dft);
     }
     seqs.resize(n_seq);
+    for (sequence & q : seqs) {
+        q.history.reserve((size_t) n_ctx_seq); // rounds do not allocate
+    }
 
     claim = std::make_unique<target_claim>(ctx_tgt);
     try {

@@ -337,7 +337,7 @@ void set_hidden_rows(llama_context * ctx, bool on, bool outputs_only) {
 }
 
 const float * hidden_row(llama_context * ctx, int32_t index) {
-    return llama_get_embeddings_nextn(ctx) ? llama_get_embeddings_nextn_ith(ctx, index) : nullptr;
+    return ctx->get_cparams().embeddings_nextn && llama_get_embeddings_nextn(ctx) ? llama_get_embeddings_nextn_ith(ctx, index) : nullptr;
 }
 
 void stop_extraction(llama_context * ctx) {

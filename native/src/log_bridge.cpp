@@ -2,6 +2,7 @@
 // terminal output out of a library and sends every line to the caller's callback instead.
 #include "log_bridge.h"
 
+#include "barrier.h"
 #include "impl.h"
 
 #include "llama.h"
@@ -9,16 +10,21 @@
 
 #include <cstdio>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 namespace {
 
+// A line holds the mutex shared while the callback runs, so that log_set returns only when the old one is done: its owner
+// may then free it.
 struct sink {
-    std::mutex             mutex;
+    std::shared_mutex      mutex;
     spb::abi::log_callback callback = nullptr;
     void *                 user     = nullptr;
-    int32_t                level    = spb::abi::LOG_INFO; // a continued line has the level of the one before
 };
+
+thread_local int32_t last_level = spb::abi::LOG_INFO; // a continued line has the level of the one before
+thread_local bool    in_callback;
 
 sink & the_sink() {
     static sink * s = new sink; // never destroyed: a thread may log while the process exits
@@ -26,21 +32,18 @@ sink & the_sink() {
 }
 
 void emit(int32_t level, const char * text) {
-    sink &                 s = the_sink();
-    spb::abi::log_callback callback;
-    void *                 user;
-    {
-        std::lock_guard<std::mutex> lock(s.mutex);
-        if (level >= spb::abi::LOG_DEBUG && level <= spb::abi::LOG_ERROR) {
-            s.level = level;
-        } else {
-            level = s.level;
-        }
-        callback = s.callback;
-        user     = s.user;
+    if (level >= spb::abi::LOG_DEBUG && level <= spb::abi::LOG_ERROR) {
+        last_level = level;
     }
-    if (callback) {
-        callback(level, text, user);
+    if (in_callback) {
+        return; // what the callback itself makes llama.cpp say
+    }
+    sink &                                    s = the_sink();
+    const std::shared_lock<std::shared_mutex> lock(s.mutex);
+    if (s.callback) {
+        in_callback = true;
+        s.callback(last_level, text, s.user);
+        in_callback = false;
     }
 }
 
@@ -80,8 +83,11 @@ void log(int32_t level, const char * format, ...) {
 namespace impl {
 
 int32_t log_set(abi::log_callback callback, void * user) {
-    sink &                      s = the_sink();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    if (in_callback) {
+        fail(abi::ERROR_BUSY, "log_set was called from the log callback: wait until it has returned");
+    }
+    sink &                                    s = the_sink();
+    const std::unique_lock<std::shared_mutex> lock(s.mutex);
     s.callback = callback;
     s.user     = user;
     llama_log_set(from_ggml, nullptr); // another library of the process may have taken it over
@@ -106,7 +112,10 @@ void common_log_add(struct common_log * /*log*/, enum ggml_log_level level, cons
 }
 
 int common_log_get_verbosity_thold(void) {
-    std::lock_guard<std::mutex> lock(the_sink().mutex);
+    if (in_callback) {
+        return LOG_LEVEL_OUTPUT - 1;
+    }
+    const std::shared_lock<std::shared_mutex> lock(the_sink().mutex);
     return the_sink().callback ? LOG_LEVEL_INFO : LOG_LEVEL_OUTPUT - 1;
 }
 

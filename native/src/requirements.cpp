@@ -38,11 +38,22 @@ static void require_target_layers(const llama_model * target, const llama_model 
     }
 }
 
+// Architectures whose graph walks several MTP heads one after the other; the others assert that there is one.
+static bool chains_heads(const std::string & arch) {
+    static const std::string chaining[] = {"mimo2", "step35", "hy_v3", "gemma4-assistant"};
+    return std::find(std::begin(chaining), std::end(chaining), arch) != std::end(chaining);
+}
+
 static void require_mtp(const llama_model * target, const llama_model * draft, const strategy_info & strategy) {
     const llama_model * heads = draft ? draft : target;
     const char *        which = draft ? "draft" : "target";
     if (llama_model_n_layer_nextn(heads) <= 0) {
         fail(abi::ERROR_UNSUPPORTED, "%s: the %s model has no MTP heads (its GGUF has no nextn_predict_layers)", strategy.name, which);
+    }
+    const std::string arch = driver::architecture(heads);
+    if (llama_model_n_layer_nextn(heads) > 1 && !chains_heads(arch)) {
+        fail(abi::ERROR_UNSUPPORTED, "%s: the %s model has %d MTP heads, but llama.cpp runs architecture '%s' with one: convert it with one head", strategy.name,
+             which, llama_model_n_layer_nextn(heads), arch.c_str());
     }
     if (!driver::mtp_heads_loaded(heads)) {
         fail(abi::ERROR_UNSUPPORTED, "%s: the MTP heads of the %s model are not loaded: load it with load_mtp = true", strategy.name, which);

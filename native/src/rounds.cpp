@@ -87,11 +87,12 @@ void sample_and_compare(spec & s, sequence & q) {
     }
 }
 
-// Takes back what a part evaluated, as if it had not been tried.
+// Takes back what a part evaluated and sampled, as if it had not been tried.
 void undo(spec & s, const part & p) {
     for (size_t i = p.begin; i < p.end; ++i) {
         const int32_t seq = s.active[i];
         sequence &    q   = s.at(seq);
+        q.sampler.restore();
         recover(s, seq, (int32_t) q.history.size());
         q.open = false;
         q.emitted.clear();
@@ -147,20 +148,31 @@ void keep_rows(spec & s, const part & p) {
     }
 }
 
+void sample_part(spec & s, const part & p, bool last) {
+    const int64_t t0     = ggml_time_us();
+    const bool    single = last && p.end - p.begin == 1;
+    for (size_t i = p.begin; i < p.end; ++i) {
+        sequence & q = s.at(s.active[i]);
+        refuse_backend_sampler(s, q.row0);
+        if (!q.draft.empty() || !single) { // the rest of the round may fail, or the caller keep less of it
+            q.sampler.snapshot();
+        }
+        sample_and_compare(s, q);
+        q.rows.clear();
+        q.open = true;
+    }
+    s.sums.t_sample_us += ggml_time_us() - t0;
+}
+
+// Throws or returns CANCELLED with the part as it stands; the caller takes it back.
 int32_t verify(spec & s, const part & p, bool last) {
-    int32_t rc;
-    try {
-        rc = evaluate_part(s, p);
-    } catch (...) {
-        undo(s, p);
-        throw;
+    const int32_t rc = evaluate_part(s, p);
+    if (rc == 2) {
+        take_cancel(s);
+        return abi::CANCELLED;
     }
     if (rc != 0) {
         undo(s, p);
-        if (rc == 2) {
-            take_cancel(s);
-            return abi::CANCELLED;
-        }
         for (size_t i = p.begin; i < p.end; ++i) {
             s.at(s.active[i]).finish = abi::FINISH_CONTEXT_FULL;
         }
@@ -171,39 +183,52 @@ int32_t verify(spec & s, const part & p, bool last) {
         const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
         s.target.added(seq, n);
     }
-    try {
-        show(s);
-        for (size_t i = p.begin; i < p.end; ++i) {
-            const int32_t seq = s.active[i];
-            const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
-            s.at(seq).n_shown += n;
-            s.at(seq).boundary_at = s.at(seq).n_shown;
-            if (s.draft) {
-                s.draft.added(seq, n);
-            }
-        }
-        const int64_t t0 = ggml_time_us();
-        for (size_t i = p.begin; i < p.end; ++i) {
-            sequence & q = s.at(s.active[i]);
-            refuse_backend_sampler(s, q.row0);
-            if (!q.draft.empty() || !last) {
-                q.sampler.snapshot();
-            }
-            sample_and_compare(s, q);
-            q.rows.clear();
-        }
-        s.sums.t_sample_us += ggml_time_us() - t0;
-    } catch (...) {
-        undo(s, p);
-        throw;
-    }
+    show(s);
     for (size_t i = p.begin; i < p.end; ++i) {
-        sequence & q = s.at(s.active[i]);
-        q.open       = true;
-        count_round(q, q.emitted.size());
+        const int32_t seq = s.active[i];
+        const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
+        s.at(seq).n_shown += n;
+        s.at(seq).boundary_at = s.at(seq).n_shown;
+        if (s.draft) {
+            s.draft.added(seq, n);
+        }
     }
+    sample_part(s, p, last);
     if (!last) {
         keep_rows(s, p);
+    }
+    return abi::OK;
+}
+
+// All parts of a round or none: a cancel or an error in a later part takes the earlier ones back.
+int32_t verify_all(spec & s) {
+    size_t tried     = 0;
+    auto   take_back = [&] {
+        for (size_t i = 0; i < tried; ++i) {
+            undo(s, s.parts[i]);
+        }
+    };
+    try {
+        while (tried < s.parts.size()) {
+            const part & p      = s.parts[tried++];
+            const bool   last   = tried == s.parts.size();
+            int32_t      status = verify(s, p, last);
+            if (status == abi::OK && !last && take_cancel(s)) {
+                status = abi::CANCELLED;
+            }
+            if (status != abi::OK) {
+                take_back();
+                return status;
+            }
+        }
+    } catch (...) {
+        take_back();
+        throw;
+    }
+    for (int32_t seq : s.active) {
+        if (s.at(seq).open) {
+            count_round(s.at(seq), s.at(seq).emitted.size());
+        }
     }
     return abi::OK;
 }
@@ -256,6 +281,7 @@ int32_t run_round(spec & s) {
             driver::begin(s.driver.get(), seq, q.history);
         }
         q.begin_pending = false;
+        q.sampler.forget();
     }
     if (take_cancel(s)) {
         return abi::CANCELLED;
@@ -265,25 +291,7 @@ int32_t run_round(spec & s) {
         return abi::CANCELLED;
     }
     cut(s);
-    const std::vector<part> & parts = s.parts;
-    for (size_t i = 0; i < parts.size(); ++i) {
-        status = verify(s, parts[i], i + 1 == parts.size());
-        if (status == abi::OK && i + 1 < parts.size() && take_cancel(s)) {
-            status = abi::CANCELLED;
-        }
-        if (status != abi::OK) {
-            for (size_t k = 0; k <= i; ++k) { // what earlier parts sampled is taken back as well
-                for (size_t j = parts[k].begin; j < parts[k].end; ++j) {
-                    if (s.at(s.active[j]).open) {
-                        s.at(s.active[j]).sampler.restore();
-                    }
-                }
-                undo(s, parts[k]);
-            }
-            return status;
-        }
-    }
-    return abi::OK;
+    return verify_all(s);
 }
 
 } // namespace spb

@@ -27,6 +27,19 @@ static void require_cloneable(llama_sampler * smpl) {
     }
 }
 
+// Runs a call of the caller's sampler: what it throws becomes ERROR_SAMPLER.
+template <class Call> static auto as_sampler_error(const llama_sampler * smpl, Call call) {
+    try {
+        return call();
+    } catch (const failure &) {
+        throw;
+    } catch (const std::bad_alloc &) {
+        throw;
+    } catch (const std::exception & e) {
+        fail(abi::ERROR_SAMPLER, "sampler '%s' threw: %s", name_of(smpl), e.what());
+    }
+}
+
 // Index of the selected candidate, or -1.
 static int64_t apply(llama_sampler * smpl, std::vector<llama_token_data> & candidates, const float * logits, int32_t n_vocab, llama_token_data_array & array) {
     candidates.resize(n_vocab);
@@ -42,9 +55,12 @@ void sequence_sampler::set(llama_sampler * next_smpl, int32_t n_vocab) {
     if (next_smpl) {
         require_cloneable(next_smpl);
         // a trial on a copy, with all tokens equally likely, tells whether anything in the chain selects
-        sampler_ptr            trial(llama_sampler_clone(next_smpl));
-        llama_token_data_array array;
-        if (!trial || apply(trial.get(), candidates, nullptr, n_vocab, array) < 0) {
+        const bool selects = as_sampler_error(next_smpl, [&] {
+            sampler_ptr            trial(llama_sampler_clone(next_smpl));
+            llama_token_data_array array;
+            return trial && apply(trial.get(), candidates, nullptr, n_vocab, array) >= 0;
+        });
+        if (!selects) {
             fail(abi::ERROR_SAMPLER, "sampler '%s' selects no token: end the chain in one that does, such as dist or greedy",
                  name_of(next_smpl));
         }
@@ -76,17 +92,9 @@ sampled sequence_sampler::next(const float * logits, int32_t n_vocab) {
         return {token, false};
     }
     dead = true; // until this token is through: whatever throws below leaves the sampler in an unknown state
-    try {
-        const sampled t = apply_and_accept(logits, n_vocab);
-        dead            = false;
-        return t;
-    } catch (const failure &) {
-        throw;
-    } catch (const std::bad_alloc &) {
-        throw;
-    } catch (const std::exception & e) {
-        fail(abi::ERROR_SAMPLER, "sampler '%s' threw: %s", name_of(smpl), e.what());
-    }
+    const sampled t = as_sampler_error(smpl, [&] { return apply_and_accept(logits, n_vocab); });
+    dead            = false;
+    return t;
 }
 
 sampled sequence_sampler::apply_and_accept(const float * logits, int32_t n_vocab) {
@@ -113,6 +121,10 @@ void sequence_sampler::restore() {
     if (smpl && saved) {
         llama_sampler_copy(saved.get(), smpl);
     }
+}
+
+void sequence_sampler::forget() {
+    saved.reset();
 }
 
 } // namespace spb

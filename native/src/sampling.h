@@ -33,8 +33,11 @@ public:
     // Remembers the present state of the sampler.
     void snapshot();
 
-    // Returns to the snapshot.
+    // Returns to the snapshot, if there is one.
     void restore();
+
+    // Drops the snapshot: what was accepted until now stays.
+    void forget();
 
 private:
     sampled apply_and_accept(const float * logits, int32_t n_vocab);

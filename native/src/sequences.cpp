@@ -87,6 +87,8 @@ void clear(spec & s, int32_t seq) {
         driver::forget(s.driver.get(), seq);
     }
     sequence fresh;
+    fresh.history     = std::move(q.history); // its memory
+    fresh.history.clear();
     fresh.sampler     = std::move(q.sampler);
     fresh.by_strategy = std::move(q.by_strategy);
     fresh.total       = q.total;

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import ALL, PROMPT, Case
 
 from specbind.harness.oracle.cycle import CYCLE, EOS, EOS_AFTER, NEXT, VOCABULARY, run
+from specbind.harness.strategies import ALL, PROMPT, Case
 
 CASES = pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
 SIMPLE = ALL["draft-simple"]

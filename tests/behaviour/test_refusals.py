@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import ALL, PROMPT
 
 from specbind.harness.oracle.cycle import CYCLE, NEXT, run
+from specbind.harness.strategies import ALL, PROMPT
 
 SIMPLE = ALL["draft-simple"]
 
@@ -29,6 +30,16 @@ SESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "MTP with a draft that has none": (
         {"strategies": "draft-mtp", "model": "mtp-mimo2-1", "model_draft": "draft-llama"}, "UnsupportedError", "the draft model has no MTP",
     ),
+    "MTP with more heads than llama.cpp runs": (
+        {"strategies": "draft-mtp", "model": "mtp-qwen35-2"}, "UnsupportedError", "has 2 MTP heads, but llama.cpp runs architecture 'qwen35' with one",
+    ),
+    "no target": ({"strategies": "draft-simple", "model": ""}, "ModelError", "cannot open ''"),
+    "an n-gram hash that can never draft": (
+        {"strategies": "ngram-mod", "ngram_mod_n_min": 9, "ngram_mod_n_max": 8}, "InvalidArgumentError", "ngram_mod_n_max is 8, less than",
+    ),
+    "a size beyond 16 bits": ({"strategies": "ngram-map-k", "ngram_map_k_m": 65536}, "InvalidArgumentError", "ngram_map_k_m is 65536, expected"),
+    "a penalty that is no number": ({"penalty_repeat": float("nan"), "temperature": 1.0}, "InvalidArgumentError", "penalty_repeat is"),
+    "a context without room": ({"n_ctx": -1}, "InvalidArgumentError", "n_ctx is -1, expected 0"),
     "EAGLE-3 with a plain draft": (
         {"strategies": "draft-eagle3", "model_draft": "draft-llama"}, "UnsupportedError", "architecture 'eagle3', but this one is 'llama'",
     ),
@@ -147,20 +158,111 @@ def test_accepting_nothing_after_an_empty_draft_is_fine(binding: Any, models: di
     llama.lib.llama_free(target)
 
 
-# what a caller may do wrong when it makes the contexts -> (target options, params, cause)
-CONTEXTS: dict[str, tuple[dict[str, int], dict[str, Any], str]] = {
-    "too few outputs": ({"n_outputs_max": 1}, {"strategies": "ngram-simple"}, "n_outputs_max is 1"),
-    "no draft context": ({}, {"strategies": "draft-simple"}, "draft_context_init"),
+@dataclass(frozen=True)
+class Contexts:
+    """What a caller may do wrong when it makes the contexts. A draft context is made by hand where `draft` names a model."""
+
+    cause: str
+    params: dict[str, Any]
+    target: dict[str, int] = field(default_factory=dict)
+    draft: str | None = None
+    draft_options: dict[str, int] = field(default_factory=dict)
+    model: str = "target-llama"
+
+
+SIMPLE_PARAMS = {"strategies": "draft-simple", "n_draft_max": 4}
+BLOCK = {"strategies": "draft-dflash", "n_draft_max": 3}
+CONTEXTS = {
+    "too few outputs": Contexts("n_outputs_max is 1", {"strategies": "ngram-simple"}, {"n_outputs_max": 1}),
+    "a batch of 1": Contexts("n_batch is 1: a round", {"strategies": "ngram-simple"}, {"n_batch": 1, "n_ubatch": 1}),
+    "embeddings": Contexts("makes embeddings", {"strategies": "ngram-simple"}, {"embeddings": 1}),
+    "a physical batch below the snapshots": Contexts(
+        "n_ubatch is 8: with n_rs_seq 8", {"strategies": "ngram-simple"}, {"n_ubatch": 8, "n_rs_seq": 8}, model="hybrid-qwen35"
+    ),
+    "no draft context": Contexts("draft_context_init", {"strategies": "draft-simple"}),
+    "a draft of fewer sequences": Contexts("n_seq_max 1, the target 4", SIMPLE_PARAMS, {"n_seq_max": 4}, "draft-llama", {"n_seq_max": 1}),
+    "a draft of smaller batches": Contexts("n_batch 32, the target 64", SIMPLE_PARAMS, {}, "draft-llama", {"n_batch": 32, "n_ubatch": 32}),
+    "a draft of a shorter context": Contexts("holds 256 tokens per sequence", SIMPLE_PARAMS, {}, "draft-llama", {"n_ctx": 256}),
+    "a draft of another type": Contexts("another type", {"strategies": "draft-mtp"}, {}, "mtp-mimo2-1", {}, "mtp-mimo2-1"),
+    "a block that does not fit": Contexts("n_ubatch 2; draft-dflash", BLOCK, {}, "draft-dflash", {"n_ubatch": 2}),
+    "outputs per sequence for less than a block": Contexts(
+        "n_outputs_max_per_seq 1; draft-dflash with backend", {**BLOCK, "backend_sampling": True}, {}, "draft-dflash", {"n_outputs_max": 4}
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_contexts_that_do_not_fit_are_refused(binding: Any, models: dict[str, Path], llama: Any, name: str) -> None:
-    options, params, cause = CONTEXTS[name]
+    case = CONTEXTS[name]
+    model = llama.model(models[case.model])
+    target = llama.context(model, **case.target)
+    draft_model = llama.model(models[case.draft], load_mtp=True) if case.draft else None
+    draft = llama.context(draft_model, other=target, **case.draft_options) if case.draft else None
+    address = int(llama.ffi.cast("uintptr_t", target))
+    with pytest.raises(binding.UnsupportedError, match=case.cause):
+        binding.Speculative(address, int(llama.ffi.cast("uintptr_t", draft)) if draft else None, **case.params)
+    if draft:
+        with binding.Speculative(address) as plain:  # nothing is left on the target
+            plain.prompt(PROMPT)
+            assert plain.decode() == 0
+            assert plain.accepted() == [NEXT[PROMPT[-1]]]
+        llama.lib.llama_free(draft)
+    llama.lib.llama_free(target)
+
+
+def test_the_target_is_no_draft_context(binding: Any, models: dict[str, Path], llama: Any) -> None:
     model = llama.model(models["target-llama"])
-    target = llama.context(model, **options)
-    with pytest.raises(binding.UnsupportedError, match=cause):
-        binding.Speculative(int(llama.ffi.cast("uintptr_t", target)), **params)
+    target = llama.context(model)
+    address = int(llama.ffi.cast("uintptr_t", target))
+    with pytest.raises(binding.InvalidArgumentError, match="ctx_dft is the target context"):
+        binding.Speculative(address, address, **SIMPLE_PARAMS)
+    llama.lib.llama_free(target)
+
+
+def test_off_is_off_whatever_context_is_given(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    model, draft_model = llama.model(models["target-llama"]), llama.model(models["draft-llama"])
+    target, draft = llama.context(model), llama.context(draft_model)
+    addresses = [int(llama.ffi.cast("uintptr_t", c)) for c in (target, draft)]
+    with pytest.raises(binding.InvalidArgumentError, match="none of the strategies 'ngram-mod' uses a draft context"):
+        binding.Speculative(*addresses, strategies="ngram-mod")
+    with binding.Speculative(*addresses, strategies="draft-simple", n_draft_max=0) as spec:
+        spec.prompt(PROMPT)
+        assert spec.decode() == 0
+        assert spec.accepted() == [NEXT[PROMPT[-1]]]
+    for context in (draft, target):
+        llama.lib.llama_free(context)
+
+
+def test_hidden_rows_are_there_when_they_are_switched_on(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    """The oracle's hidden row of a token is the same whatever came after it, and different for another token."""
+    from llama_speculative._library import default_library
+
+    raw, model = default_library(), llama.model(models["mtp-mimo2-1"], load_mtp=True)
+    ffi, lib, target = raw.ffi, raw.lib, llama.context(model)
+    context = ffi.cast("struct llama_context *", int(llama.ffi.cast("uintptr_t", target)))
+    row, n_embd = ffi.new("const float **"), ffi.new("int32_t *")
+
+    def rows(n: int) -> list[list[float]]:
+        out = []
+        for i in range(n):
+            assert lib.llama_speculative_hidden_row(context, i, row, n_embd) == 0
+            out.append(list(ffi.unpack(row[0], n_embd[0])))
+        return out
+
+    def refused(i: int) -> str:
+        assert lib.llama_speculative_hidden_row(context, i, row, n_embd) == binding.Status.ERROR_CALL_ORDER
+        return str(ffi.string(lib.llama_speculative_last_error(ffi.NULL)))
+
+    assert "no hidden row 0: switch them on with hidden_enable" in refused(0)
+    lib.llama_speculative_hidden_enable(context, binding.HiddenMode.ALL)
+    llama.decode(target, PROMPT[:8], 0, output=False)
+    first = rows(8)
+    assert any(abs(a - b) > 1e-3 for a, b in zip(first[0], first[1], strict=True))
+    llama.decode(target, [PROMPT[8]], 8)
+    assert rows(1)[0] != first[0]
+    assert "no hidden row 100000" in refused(100000)
+    lib.llama_speculative_hidden_enable(context, binding.HiddenMode.OFF)
+    assert "no hidden row 0" in refused(0)
     llama.lib.llama_free(target)
 
 

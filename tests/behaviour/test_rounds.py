@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import ALL, PROMPT, Case
+
+from specbind.harness.strategies import ALL, OWN_CONTEXTS, PROMPT, Case
 
 CASES = pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
 
@@ -85,20 +87,26 @@ def test_a_draft_limit_of_0_drafts_nothing_and_changes_no_token(binding: Any, mo
         assert spec.stats().n_drafted == 0
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in ALL if ALL[n].target == "target-llama"]
-)
-def test_the_primitives_draft_and_accept_the_same(binding: Any, models: dict[str, Path], llama: Any, name: str) -> None:
-    case = ALL[name]
+@pytest.mark.parametrize("case", OWN_CONTEXTS.values(), ids=OWN_CONTEXTS.keys())
+@pytest.mark.parametrize("n_seq", [1, 4])
+def test_contexts_of_the_callers_own_give_the_same_rounds(case: Case, n_seq: int, own_loop: Callable[..., Any]) -> None:
+    """Counts do not depend on how a memory takes tokens back."""
     expected = case.expected()
-    params = {"strategies": case.strategy, **case.params}
+    with own_loop(case, n_seq_max=n_seq, n_ctx=512 * n_seq) as own:
+        spec = own.speculative
+        spec.set_limits(n_predict=case.n_predict)
+        spec.prompt(PROMPT * n_seq, [s for s in range(n_seq) for _ in PROMPT])
+        assert run_loop(spec, n_seq) == [expected.tokens] * n_seq
+        for seq in range(n_seq):
+            assert (spec.stats(seq).n_drafted, spec.stats(seq).n_accepted) == (expected.drafted, expected.accepted)
+
+
+@CASES
+def test_the_primitives_draft_and_accept_the_same(case: Case, llama: Any, own_loop: Callable[..., Any]) -> None:
+    expected = case.expected()
     n_max = max((d for d, _ in expected.rounds), default=0)
-    model = llama.model(models[case.target])
-    draft_model = llama.model(models[case.draft]) if case.draft else None
-    target = llama.context(model)
-    address = int(llama.ffi.cast("uintptr_t", target))
-    draft_address = binding.draft_context(address, draft_model, **params)
-    with binding.Speculative(address, draft_address, **params) as spec:
+    with own_loop(case, n_rs_seq=n_max) as own:
+        spec, target = own.speculative, own.target
         prompt, answer = list(PROMPT), []
         llama.decode(target, prompt[:-1], 0)
         spec.process(prompt[:-1], pos=list(range(len(prompt) - 1)))
@@ -117,11 +125,8 @@ def test_the_primitives_draft_and_accept_the_same(binding: Any, models: dict[str
                 n += 1
             spec.accept(0, n)
             pos += 1 + n
-            llama.lib.helper_seq_rm(target, 0, pos, -1)
+            assert llama.lib.helper_seq_rm(target, 0, pos, -1)
             answer += chosen[: n + 1]
             last = chosen[n]
         assert answer == expected.tokens
         assert (spec.stats().n_drafted, spec.stats().n_accepted) == (expected.drafted, expected.accepted)
-    if draft_address:
-        llama.lib.llama_free(llama.ffi.cast("struct llama_context *", draft_address))
-    llama.lib.llama_free(target)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import PROMPT
+
+from specbind.harness.strategies import PROMPT
 
 SAMPLERS: dict[str, Any] = {
     "temperature": lambda seed: [("temp", 1.0), ("dist", seed)],
@@ -133,10 +134,51 @@ def test_a_sampler_that_throws_is_an_error_and_the_sequence_goes_on(binding: Any
         assert tokens == run(NEXT, NEXT[PROMPT[-1]], len(tokens))
 
 
+@pytest.mark.parametrize("n_batch", [64, 6], ids=["one batch", "a batch per sequence"])
+def test_a_sampler_that_throws_takes_nothing_from_the_other_sequences(
+    binding: Any, models: dict[str, Path], llama: Any, n_batch: int
+) -> None:
+    """Sequence 1 fails in the middle of a round; what sequence 0 has drawn in that round is drawn again."""
+
+    def stream(session: Any, seq: int) -> list[int]:
+        spec, tokens = session.speculative, []
+        spec.set_sampler(llama_chain, seq)
+        spec.prompt(PROMPT, seq)
+        while len(tokens) < 40:
+            assert spec.decode() == 0
+            tokens += spec.accepted(seq)
+        return tokens[:40]
+
+    options = {"model_draft": str(models["draft-llama"]), "strategies": "draft-simple", "n_draft_max": 4}
+    llama_chain = llama.chain(("temp", 1.0), ("dist", 11))
+    with binding.Session(models["target-llama-soft"], n_ctx=256, n_threads=1, **options) as session:
+        alone = stream(session, 0)
+    llama_chain = llama.chain(("temp", 1.0), ("dist", 11))
+    rogue = llama.chain(("rogue", 6, 1))
+    with binding.Session(
+        models["target-llama-soft"], n_ctx=256, n_threads=1, n_seq_max=2, n_batch=n_batch, n_ubatch=n_batch, **options
+    ) as session:
+        spec, tokens = session.speculative, []
+        spec.set_sampler(llama_chain, 0)
+        spec.set_sampler(rogue, 1)
+        spec.prompt(PROMPT, 0)
+        spec.prompt(PROMPT, 1)
+        with pytest.raises(binding.SamplerError, match="threw on purpose"):
+            while spec.decode() == 0:
+                tokens += spec.accepted(0)
+        counted = spec.stats(0).n_emitted
+        assert counted == len(tokens), "an undone round was counted"
+        spec.clear(1)
+        while len(tokens) < 40:
+            assert spec.decode() == 0
+            tokens += spec.accepted(0)
+        assert tokens[:40] == alone
+
+
 @pytest.mark.parametrize(
     ("samplers", "cause"),
-    [([("temp", 0.8)], "selects no token"), ([("rogue", -1, 0)], "has no clone function")],
-    ids=["without a selector", "without clone"],
+    [([("temp", 0.8)], "selects no token"), ([("rogue", -1, 0)], "has no clone function"), ([("rogue", 0, 1)], "threw on purpose")],
+    ids=["without a selector", "without clone", "one that throws at once"],
 )
 def test_a_chain_that_cannot_be_used_is_refused(binding: Any, models: dict[str, Path], llama: Any, samplers: Any, cause: str) -> None:
     with binding.Session(models["target-llama"], n_ctx=256, n_threads=1) as session:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from strategies import ALL, PROMPT, Case
 
 from specbind.harness.oracle.cycle import CYCLE, NEXT, run
+from specbind.harness.strategies import ALL, OWN_CONTEXTS, PROMPT, Case
 
+KINDS = ALL | OWN_CONTEXTS
 CASES = pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
+LOOPS = pytest.mark.parametrize("case", KINDS.values(), ids=KINDS.keys())
 
 
 @pytest.fixture
-def session(binding: Any, models: dict[str, Path], case: Case) -> Iterator[Any]:
-    with binding.Session(**case.options(models), n_seq_max=3, n_batch=64, n_ubatch=64) as opened:
-        yield opened
+def session(binding: Any, models: dict[str, Path], case: Case, own_loop: Callable[..., Any]) -> Iterator[Any]:
+    if case.contexts:
+        with own_loop(case, n_seq_max=3, n_ctx=512 if case.contexts.get("kv_unified") else 3 * 512) as opened:
+            yield opened
+    else:
+        with binding.Session(**case.options(models), n_seq_max=3, n_batch=64, n_ubatch=64) as opened:
+            yield opened
 
 
 def follow(last: int, n: int) -> list[int]:
@@ -34,7 +40,7 @@ def rounds(spec: Any, n: int, seq: int = 0) -> list[int]:
     return out
 
 
-@CASES
+@LOOPS
 def test_every_part_of_a_round_can_be_kept(session: Any, case: Case) -> None:
     spec = session.speculative
     spec.prompt(PROMPT)
@@ -56,7 +62,7 @@ def test_every_part_of_a_round_can_be_kept(session: Any, case: Case) -> None:
     assert have == run(NEXT, PROMPT[0], len(have))
 
 
-@CASES
+@LOOPS
 def test_a_sequence_can_be_cut_to_every_length(session: Any, case: Case) -> None:
     spec = session.speculative
     spec.prompt(PROMPT)
@@ -74,7 +80,7 @@ def test_a_sequence_can_be_cut_to_every_length(session: Any, case: Case) -> None
     assert spec.info().state.name == "NEEDS_BEGIN"
 
 
-@CASES
+@LOOPS
 def test_a_copy_goes_on_by_itself(session: Any, case: Case) -> None:
     spec = session.speculative
     spec.prompt(PROMPT)
@@ -92,7 +98,7 @@ def test_a_copy_goes_on_by_itself(session: Any, case: Case) -> None:
         assert tokens == follow(last, len(tokens)), f"sequence {seq}"
 
 
-@CASES
+@LOOPS
 def test_sequences_join_and_leave(session: Any, case: Case) -> None:
     spec = session.speculative
     spec.prompt(PROMPT)
@@ -128,14 +134,14 @@ def test_prompts_one_after_the_other_share_what_they_can(session: Any, case: Cas
     assert reused == [0, 19, 44, 0, 1]
 
 
-@CASES
+@LOOPS
 def test_a_shift_keeps_what_follows_or_is_refused(binding: Any, session: Any, case: Case) -> None:
     spec = session.speculative
     spec.prompt(run(NEXT, CYCLE[0], 40))
     try:
         spec.shift(20, -10)
     except binding.UnsupportedError as error:
-        assert case.strategy in ("draft-mtp", "draft-eagle3", "draft-dflash", "draft-dspark") or "hybrid" in case.target
+        assert case.strategy in ("draft-mtp", "draft-eagle3", "draft-dflash", "draft-dspark") or "hybrid" in case.target or "swa_full" in case.contexts
         assert "clear the sequence" in str(error) or "cannot shift" in str(error)
         assert rounds(spec, 5)[:5] == follow(run(NEXT, CYCLE[0], 40)[-1], 5)
         return

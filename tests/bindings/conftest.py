@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -39,11 +40,31 @@ def environment(build: Any, models: dict[str, Path], llama: Any, doctored: Path)
 
 
 @pytest.fixture(scope="session")
-def cache() -> Path:
-    """Folder for what compilers keep from run to run, outside the checkout."""
-    from specbind.native.paths import cache_dir
+def cache() -> Iterator[Path]:
+    """Folder for what compilers keep from run to run: outside the checkout, one per checkout, and one run's at a time."""
+    from specbind.native.lock import locked
+    from specbind.native.paths import cache_dir, digest
+    from specbind.native.progress import Silent
 
-    return cache_dir() / "bindings"
+    folder = cache_dir() / "bindings" / digest(str(ROOT))
+    with locked(folder, Silent()):
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def missing() -> Callable[[str], NoReturn]:
+    """`missing(tool)`: skips with the hint of ci/toolchains.yaml, or fails where CI must have the tool."""
+    from specbind.harness.toolchains import load_toolchains
+
+    tools = {tool.name: tool for tool in load_toolchains()}
+
+    def missing(name: str) -> NoReturn:
+        said = f"{name} is missing: {tools[name].install}"
+        if tools[name].ci and os.environ.get("CI"):
+            pytest.fail(said, pytrace=False)
+        pytest.skip(said)
+
+    return missing
 
 
 @pytest.fixture(scope="session")
@@ -126,9 +147,12 @@ def run_program(environment: Mapping[str, str]) -> Run:
     return program
 
 
-@pytest.fixture(scope="session")
-def check_cases(models: dict[str, Path]) -> Callable[[Callable[[str], str]], None]:
-    """`check_cases(runner)`: gives every shared case to a runner, and fails with each difference."""
+@pytest.fixture
+def check_cases(models: dict[str, Path], request: pytest.FixtureRequest) -> Callable[[Callable[[str], str]], None]:
+    """`check_cases(runner)`: gives every shared case to a runner, and fails with each difference.
+
+    With SPECBIND_CASES it also appends what each case gave to that file, a line of JSON each, for `specbind test --matrix`.
+    """
     from specbind.harness.cases import CASES, differences, load_cases, parse_observations, runner_input
 
     def check(runner: Callable[[str], str]) -> None:
@@ -136,7 +160,15 @@ def check_cases(models: dict[str, Path]) -> Callable[[Callable[[str], str]], Non
         seen = parse_observations(runner(runner_input(list(cases.values()), models)))
         ran = [(o.name, o.layer) for o in seen]
         assert ran == [(c.name, layer) for c in cases.values() for layer in c.layers], "not every case ran once per layer"
-        wrong = [f"{o.name}, {o.layer}: {text}" for o in seen for text in differences(cases[o.name], o)]
+        found = [(o, differences(cases[o.name], o)) for o in seen]
+        if file := os.environ.get("SPECBIND_CASES"):
+            variant = getattr(request.node, "callspec", None)  # one language on several runtimes
+            language = request.node.path.parent.name + (f"-{variant.id}" if variant else "")
+            with open(file, "a", encoding="utf-8") as out:
+                out.writelines(
+                    json.dumps({"language": language, "case": o.name, "layer": o.layer, "wrong": texts}) + "\n" for o, texts in found
+                )
+        wrong = [f"{o.name}, {o.layer}: {text}" for o, texts in found for text in texts]
         assert not wrong, "\n".join(wrong)
 
     return check

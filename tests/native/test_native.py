@@ -41,10 +41,10 @@ def test_text_is_cut_at_characters_and_stop_strings(tmp_path: Path) -> None:
     assert subprocess.run([program], capture_output=True, text=True, check=False).stdout == "ok\n"
 
 
-def compile_fuzzer(build: Any, out: Path, *flags: str) -> Path:
-    program = out / "fuzz"
+def compile_program(name: str, build: Any, out: Path, *flags: str) -> Path:
+    program = out / name
     subprocess.run(
-        ["c++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *flags, f"-I{NATIVE / 'include'}", NATIVE / "tests" / "fuzz.cpp",
+        ["c++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *flags, f"-I{NATIVE / 'include'}", NATIVE / "tests" / f"{name}.cpp",
          "-o", program, f"-L{build.lib_dir}", "-lllama_speculative", f"-Wl,-rpath,{build.lib_dir}"],
         check=True,
     )  # fmt: skip
@@ -60,7 +60,7 @@ def next_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fuzzer(build: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compile_fuzzer(build, tmp_path_factory.mktemp("fuzz"))
+    return compile_program("fuzz", build, tmp_path_factory.mktemp("fuzz"))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,33 @@ def sanitized(build: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from specbind import native
 
     result = native.build(sanitize="address,undefined")
-    return compile_fuzzer(result, tmp_path_factory.mktemp("sanitized"), "-fsanitize=address,undefined")
+    return compile_program("fuzz", result, tmp_path_factory.mktemp("sanitized"), "-fsanitize=address,undefined")
+
+
+# model, draft or None, strategies
+THREADED = {
+    "draft-simple": ("target-llama", "draft-llama", "draft-simple"),
+    "draft-mtp, hybrid": ("mtp-qwen35", None, "draft-mtp"),
+    "n-grams": ("target-llama", None, "ngram-mod,ngram-cache"),
+}
+
+
+@pytest.mark.parametrize("sanitize", ["", "thread"], ids=["as built", "thread sanitizer"])
+def test_two_objects_on_two_threads_do_not_meet(
+    build: Any, models: dict[str, Path], next_file: Path, tmp_path: Path, sanitize: str
+) -> None:
+    """Each decodes while a third thread cancels both and gives the log to another callback."""
+    from specbind import native
+
+    result = native.build(sanitize=sanitize) if sanitize else build
+    program = compile_program("threads", result, tmp_path, *([f"-fsanitize={sanitize}"] if sanitize else []), "-pthread")
+    for target, draft, strategies in THREADED.values():
+        ran = subprocess.run(
+            [program, next_file, models[target], models[draft] if draft else "-", strategies, "300"],
+            capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr[-3000:]
+        assert re.fullmatch(r"ok: [1-9]\d* cancelled, [1-9]\d* lines\n", ran.stdout)
 
 
 def fuzz(program: Path, next_file: Path, models: dict[str, Path], name: str, seed: int, calls: int) -> None:

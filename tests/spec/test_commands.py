@@ -116,7 +116,7 @@ def test_inside_a_checkout_lint_finds_the_spec(tmp_path: Path, monkeypatch: pyte
 def test_explain_shows_the_page_of_a_code_and_the_list_of_all() -> None:
     assert run("explain", "SB012").output == page("SB012")
     assert run("explain", "sb012").output == page("SB012")
-    assert run("explain").output == "".join(f"{code}  {title(code)}\n" for code in codes())
+    assert run("explain").output.startswith("".join(f"{code}  {title(code)}\n" for code in codes()))
 
 
 @pytest.mark.parametrize("command", ["lint", "explain", "layout"])

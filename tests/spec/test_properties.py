@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from random_specs import broken_texts, valid_specs
 
 from specbind.emit.c import backend as c_backend
+from specbind.emit.core import backends
 from specbind.layout.engine import compute, gaps
 from specbind.layout.signature import canonical, spec_hash
 from specbind.layout.targets import TARGETS
@@ -25,6 +26,7 @@ from specbind.spec.source import make_source
 
 ASKED = int(os.environ.get("SPECBIND_FUZZ_EXAMPLES", "0"))
 CODES = set(codes())
+LANGUAGES = tuple(backends().values())
 calm = settings(
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     deadline=None,
@@ -43,7 +45,7 @@ def as_yaml(values: dict[str, Any]) -> str:
 @given(broken_texts())
 def test_no_text_makes_a_traceback(text: str) -> None:
     source = make_source("broken.yaml", text)
-    spec, found = check_source(source, [c_backend])
+    spec, found = check_source(source, LANGUAGES)
     assert (spec is None) == bool(found)
     lines = len(source.starts)
     for diagnostic in found:

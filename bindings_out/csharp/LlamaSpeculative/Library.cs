@@ -70,8 +70,12 @@ namespace LlamaSpeculative
 
         /// <summary>
         /// Sends the log of this library and of llama.cpp to <c>callback</c>. <c>null</c>, the default, is silence.
+        /// When it returns, the callback before runs no more. The callback itself must not call it.
         /// </summary>
         /// <param name="callback">Called from any thread.</param>
+        /// <exception cref="BusyException">
+        /// The object is in use: by another thread, or by another live spec on the same target.
+        /// </exception>
         /// <exception cref="InternalException">An unexpected exception; the message carries its text.</exception>
         public static void LogSet(Action<LogLevel, string> callback = null)
         {
@@ -161,7 +165,8 @@ namespace LlamaSpeculative
         }
 
         /// <summary>
-        /// Hidden row of token <c>index</c> of the last batch of a context. Valid until its next decode.
+        /// Hidden row of token <c>index</c> of the last batch of a context. Valid until its next decode. A context does
+        /// not count the tokens of its last batch: beyond them this gives rows of earlier batches or ERROR_CALL_ORDER.
         /// </summary>
         /// <param name="context">The context.</param>
         /// <param name="index">Index in the batch. (at least 0)</param>

@@ -45,7 +45,8 @@ func (l *Library) LastError(spec *Spec) *byte {
 	return (*byte)(unsafe.Pointer(C.call_last_error(l.functions, (*C.llama_speculative)(unsafe.Pointer(spec)))))
 }
 
-// LogSet sends the log of this library and of llama.cpp to `callback`. NULL, the default, is silence.
+// LogSet sends the log of this library and of llama.cpp to `callback`. NULL, the default, is silence. When it
+// returns, the callback before runs no more. The callback itself must not call it.
 //
 //   - callback: Called from any thread. (may be NULL)
 //   - userValue: Given to the callback. (may be NULL)
@@ -179,7 +180,8 @@ func (l *Library) HiddenEnable(ctx *LlamaContext, mode HiddenMode) Status {
 }
 
 // HiddenRow is llama_speculative_hidden_row. Hidden row of token `index` of the last batch of a context. Valid until
-// its next decode.
+// its next decode. A context does not count the tokens of its last batch: beyond them this gives rows of earlier
+// batches or ERROR_CALL_ORDER.
 //
 //   - ctx: The context. (borrowed)
 //   - index: Index in the batch. (at least 0)

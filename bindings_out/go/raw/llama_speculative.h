@@ -509,11 +509,12 @@ extern "C" {
     // The result is borrowed: valid until the next call on the same object.
     LLAMA_SPECULATIVE_API const char * llama_speculative_last_error(llama_speculative * spec);
 
-    // Sends the log of this library and of llama.cpp to `callback`. NULL, the default, is silence.
+    // Sends the log of this library and of llama.cpp to `callback`. NULL, the default, is silence. When it returns, the
+    // callback before runs no more. The callback itself must not call it.
     //
     //   callback  Called from any thread. [may be NULL]
     //   user      Given to the callback. [may be NULL]
-    // Returns OK; errors: ERROR_INTERNAL.
+    // Returns OK; errors: ERROR_BUSY, ERROR_INTERNAL.
     LLAMA_SPECULATIVE_API llama_speculative_status llama_speculative_log_set(
             llama_speculative_log_callback   callback,
                                       void * user);
@@ -679,7 +680,8 @@ extern "C" {
                      struct llama_context * ctx,
             llama_speculative_hidden_mode   mode);
 
-    // Hidden row of token `index` of the last batch of a context. Valid until its next decode.
+    // Hidden row of token `index` of the last batch of a context. Valid until its next decode. A context does not count
+    // the tokens of its last batch: beyond them this gives rows of earlier batches or ERROR_CALL_ORDER.
     //
     //   ctx     The context. [borrowed]
     //   index   Index in the batch. [at least 0]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from specbind.harness.toolchains import Tool
 
 EPILOG = """\b
 Examples:
@@ -18,32 +21,13 @@ Exit codes:
 """
 
 
-@dataclass(frozen=True)
-class Tool:
-    """A row of ci/toolchains.yaml."""
-
-    name: str
-    commands: tuple[str, ...]  # any of them will do
-    version: tuple[str, ...]  # arguments that make it say its version
-    used_for: str
-    install: str
-    required: bool
-
-
 @click.command(epilog=EPILOG)
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(style: str) -> None:
     """Say which toolchains this machine has, and how to install the others."""
-    import yaml
+    from specbind.harness.toolchains import load_toolchains
 
-    from specbind.native.paths import checkout
-
-    rows = yaml.safe_load((checkout() / "ci" / "toolchains.yaml").read_text(encoding="utf-8"))["tools"]
-    found = [
-        (tool, version_of(tool))
-        for row in rows
-        for tool in [Tool(**{**row, "commands": tuple(row["commands"]), "version": tuple(row["version"])})]
-    ]
+    found = [(tool, version_of(tool)) for tool in load_toolchains()]
     if style == "json":
         import json
 

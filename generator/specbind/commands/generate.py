@@ -32,33 +32,22 @@ Exit codes:
 @click.option("--prefix", metavar="P", help="Another symbol prefix throughout, such as my_spec_. Needs --out.")
 def command(spec_path: Path | None, langs: tuple[str, ...], out: Path | None, check: bool, prefix: str | None) -> None:
     """Write the header, the entry points and the bindings, or check them."""
-    from specbind.emit import output
-    from specbind.emit.c.naming import with_prefix
-    from specbind.emit.core import FileMap, NotExpressible, backends
-    from specbind.spec.load import load
+    from specbind.emit import everything, output
+    from specbind.emit.core import NotExpressible
 
     path, root = locate(spec_path, out)
     if prefix is not None:
         check_prefix(prefix, out)
-    chosen = backends()
-    if unknown := [name for name in langs if name not in chosen]:
-        raise click.UsageError(f"--lang {unknown[0]}: there is no such back end. There are: {', '.join(chosen)}.")
-    if langs:
-        chosen = {name: chosen[name] for name in chosen if name in langs}
-
-    spec = load(path, chosen.values())
-    if prefix is not None:
-        spec = with_prefix(spec, prefix)
-    rendered: dict[str, FileMap] = {}
-    for name, backend in chosen.items():
-        try:
-            rendered[name] = backend.render(spec)
-        except NotExpressible as error:
-            fail(f"{path}: {backend.title} cannot express this: {error}")
+    try:
+        targets = everything.render(path, langs, prefix)
+    except everything.UnknownBackend as error:
+        fail(f"--lang {error}")
+    except NotExpressible as error:
+        fail(f"{path}: {error}")
 
     differs = False
-    for name, files in rendered.items():
-        found = output.changes(root, files, chosen[name].folders)
+    for name, folders, files in targets:
+        found = output.changes(root, files, folders)
         differs = differs or bool(found)
         if check:
             for change in found:

@@ -15,11 +15,12 @@ Examples:
   specbind layout                                   all structs, one column for each different layout
   specbind layout --target i686-linux --target wasm32
   specbind layout --struct params --format json
+  specbind layout include/llama.h -I ggml/include --struct context_params
 
 \b
 Exit codes:
   0  shown
-  2  wrong arguments, no such file, or mistakes in the spec
+  2  wrong arguments, no such file, mistakes in the spec, or a header that does not compile
 """
 
 # struct -> its layout, for one target
@@ -28,23 +29,32 @@ Layouts = dict[str, "StructLayout"]
 
 @click.command(epilog=EPILOG)
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-I", "--include", "includes", multiple=True, metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder in which a C header looks for others; may be repeated.",
+)  # fmt: skip
 @click.option("--target", "names", multiple=True, metavar="NAME", help="Only this target; may be repeated. Default is all.")
 @click.option("--struct", "structs", multiple=True, metavar="NAME", help="Only this struct; may be repeated. Default is all.")
 @click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="For people or machines."
 )
-def command(file: Path | None, names: tuple[str, ...], structs: tuple[str, ...], form: str) -> None:
-    """Show size, alignment and offsets of structs, in bytes. FILE is the spec; default is that of the checkout."""
+def command(
+    file: Path | None, includes: tuple[Path, ...], names: tuple[str, ...], structs: tuple[str, ...], form: str
+) -> None:  # fmt: skip
+    """Show size, alignment and offsets of structs, in bytes.
+
+    FILE is a spec, a C header (.h) or what `specbind import` made of one; default is the spec of the checkout.
+    """
+    from specbind.cheader import open_abi
     from specbind.layout.engine import compute
     from specbind.layout.targets import TARGETS
-    from specbind.spec.load import load
     from specbind.spec.locate import SPEC, find_spec
 
     path = file or find_spec(Path.cwd())
     if path is None:
         raise click.UsageError(f"no {SPEC} here or in a folder above: run this inside a checkout, or name a file.")
     one_of("--target", names, list(TARGETS))
-    spec = load(path)
+    spec = open_abi(path, includes)
     one_of("--struct", structs, [s.name for s in spec.structs])
     targets = [TARGETS[name] for name in names or TARGETS]
     wanted = set(structs or (s.name for s in spec.structs))

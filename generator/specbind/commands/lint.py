@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from specbind.spec.diagnostics import Diagnostic
 
 EPILOG = """\b
 Examples:
@@ -26,23 +30,43 @@ Exit codes:
 )
 def command(file: Path | None, form: str) -> None:
     """Check a spec and show every mistake with its place. FILE is the spec; default is that of the checkout."""
-    from specbind.emit.core import backends
-    from specbind.spec.diagnostics import as_json, render
-    from specbind.spec.load import check
     from specbind.spec.locate import SPEC, find_spec
 
     path = file or find_spec(Path.cwd())
     if path is None:
         raise click.UsageError(f"no {SPEC} here or in a folder above: run this inside a checkout, or name a file.")
-    spec, found = check(path, backends().values())
+    items, found = checked(path)
     if form == "json":
         import json
 
+        from specbind.spec.diagnostics import as_json
+
         click.echo(json.dumps({"file": str(path), "count": len(found), "diagnostics": as_json(found)}, indent=2))
-    elif spec is None:
+    elif found:
+        from specbind.spec.diagnostics import render
+
         click.echo(render(found, color=True))
     else:
-        items = f"{len(spec.functions)} functions, {len(spec.structs)} structs, {len(spec.enums)} enums"
         click.echo(f"{path}: no mistakes ({items})")
-    if spec is None:
+    if found:
         raise SystemExit(1)
+
+
+def checked(path: Path) -> tuple[str, list[Diagnostic]]:
+    """What a spec without mistakes holds, or the mistakes. A text that had none has none until this package changes."""
+    from specbind import cache
+    from specbind.emit.everything import state
+
+    name = cache.key(state(), path.read_bytes().decode("utf-8", "surrogateescape"))
+    known = cache.recall("clean", name)
+    if known is not None:
+        return known.decode(), []
+    from specbind.emit.core import backends
+    from specbind.spec.load import check
+
+    spec, found = check(path, backends().values())
+    if spec is None:
+        return "", found
+    items = f"{len(spec.functions)} functions, {len(spec.structs)} structs, {len(spec.enums)} enums"
+    cache.keep("clean", name, items.encode())
+    return items, []

@@ -142,10 +142,15 @@ def is_housekeeping(spec: m.Spec, function: m.Function) -> bool:
     )
 
 
+# The spec that was asked about last, with its calls: every back end asks about the same one, several times.
+_latest: list[tuple[m.Spec, list[Call]]] = []
+
+
 def methods(spec: m.Spec, handle: m.Handle | None) -> list[Call]:
     """What is called on `handle`, its constructors included; with None, what belongs to no object."""
-    calls = (call(spec, f) for f in spec.functions if not is_housekeeping(spec, f))
-    return [c for c in calls if c.handle == handle]
+    if not _latest or _latest[0][0] is not spec:
+        _latest[:] = [(spec, [call(spec, f) for f in spec.functions if not is_housekeeping(spec, f)])]
+    return [c for c in _latest[0][1] if c.handle == handle]
 
 
 def short_name(spec: m.Spec, function: m.Function, handle: m.Handle | None) -> str:

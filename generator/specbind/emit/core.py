@@ -11,9 +11,10 @@ import os
 import pkgutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from specbind.spec.model import Spec
+if TYPE_CHECKING:
+    from specbind.spec.model import Spec
 
 # Path below the output root, with forward slashes -> file text. Insertion order is the order of writing.
 FileMap = dict[str, str]
@@ -68,6 +69,25 @@ class Named(Protocol):
         """Every identifier that it makes from `spec`, after renaming and escaping."""
 
 
+class Gap(NamedTuple):
+    """Something that a target lacks or that nothing here has built; `why` is a sentence."""
+
+    kind: str  # only in the raw layer | left out | not built here
+    what: str
+    why: str
+
+
+@runtime_checkable
+class Reported(Protocol):
+    """What a back end may offer besides, for the report."""
+
+    title: str
+    layers: str  # such as `raw and safe`
+
+    def gaps(self, spec: Spec, files: FileMap) -> Iterator[Gap]:
+        """What is missing in `files`, or was never built."""
+
+
 def backends() -> dict[str, Backend]:
     """Every back end by name, found by looking into the package, so that a new language is a new folder and no edit."""
     import specbind.emit as package
@@ -101,7 +121,7 @@ def compiled_templates() -> Any:
     """Jinja's cache of compiled templates, since compiling takes longer than rendering; None where nothing can be kept."""
     import jinja2
 
-    from specbind.native.paths import cache_dir
+    from specbind.cache import cache_dir
 
     folder = cache_dir() / "templates"
     try:

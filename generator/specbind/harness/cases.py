@@ -75,6 +75,7 @@ class Observation:
     layer: str
     tokens: list[list[int]] = field(default_factory=list)
     text: bytes | None = None
+    seconds: float | None = None  # of the session's stream
     drafted: list[int] = field(default_factory=list)
     accepted: list[int] = field(default_factory=list)
     finish: list[str] = field(default_factory=list)
@@ -143,6 +144,8 @@ def parse_observations(text: str) -> list[Observation]:
             values.append(words[1] if key == "finish" else list(map(int, words[1:])) if key == "tokens" else int(words[1]))
         elif key == "text":
             now.text = bytes.fromhex(rest)
+        elif key == "seconds":
+            now.seconds = float(rest)
         elif key == "error":
             now.error, _, now.message = rest.partition(" ")
         elif key != "end":

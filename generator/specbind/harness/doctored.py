@@ -13,6 +13,7 @@ from pathlib import Path
 from specbind.emit.c.naming import CNaming
 from specbind.spec import model as m
 
+EXPORTED = '__attribute__((visibility("default")))'
 
 def with_fields_swapped(spec: m.Spec, struct: str, first: str, second: str) -> m.Spec:
     """The same ABI with two fields of a struct in each other's place; of the same type, so that the size stays."""
@@ -37,15 +38,20 @@ def compile_stub(spec: m.Spec, folder: Path, compiler: str = "cc") -> Path:
     (folder / "symbols.c").write_text(symbols_text(spec, naming), encoding="utf-8")
     library = folder / f"lib{naming.library}.so"
     sources = [str(folder / name) for name in ("stub.c", "symbols.c", "identity_table.c")]
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), *sources], check=True, capture_output=True, text=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library), *sources], check=True, capture_output=True, text=True)
     return library
 
 
 def stub_text(spec: m.Spec, naming: CNaming) -> str:
-    """The one function that does something."""
-    entry = naming.struct("identity_entry")
-    nothing = naming.macro("NOTHING")
+    """The two functions that do something: what a library says of itself."""
+    entry, details = naming.struct("identity_entry"), naming.struct("build_details")
+    nothing, version = naming.macro("NOTHING"), naming.macro("VERSION")
     return f"""#include "identity_table.h"
+
+int32_t {naming.function("build_info")}({details} * out) {{
+    *out = ({details}) {{sizeof(*out), {version}, "", "", "", "", "", ""}};
+    return 0;
+}}
 
 int32_t {naming.function("identity_get")}(size_t index, {entry} * out) {{
     uint32_t size = out->struct_size;
@@ -61,5 +67,5 @@ int32_t {naming.function("identity_get")}(size_t index, {entry} * out) {{
 
 def symbols_text(spec: m.Spec, naming: CNaming) -> str:
     """Every other function, which ends the process: a binding that calls it has believed the library."""
-    names = [naming.function(f.name) for f in spec.functions if f.name != "identity_get"]
-    return "#include <stdlib.h>\n\n" + "".join(f"void {name}(void) {{ abort(); }}\n" for name in names)
+    names = [naming.function(f.name) for f in spec.functions if f.name not in ("build_info", "identity_get")]
+    return "#include <stdlib.h>\n\n" + "".join(f"{EXPORTED} void {name}(void) {{ abort(); }}\n" for name in names)

@@ -15,6 +15,8 @@ struct helper_context_options {
 void helper_start(void);
 struct llama_model * helper_model_load(const char * path, int32_t load_mtp);
 struct llama_context * helper_context_new(struct llama_model * model, const struct helper_context_options * o);
+struct llama_context * helper_draft_context_new(struct llama_model * model, const struct helper_context_options * o,
+                                                struct llama_context * other);
 int32_t helper_decode(struct llama_context * ctx, int32_t n, int32_t * token, int32_t * pos, int32_t * seq, int8_t * output);
 const float * helper_logits(struct llama_context * ctx, int32_t index);
 int32_t helper_n_vocab(const struct llama_model * model);
@@ -68,10 +70,10 @@ class Llama:
         assert model != self.ffi.NULL, f"{path} does not load"
         return self.ffi.gc(model, self.lib.llama_model_free)
 
-    def context(self, model: Any, **options: int) -> Any:
-        """A context with DEFAULTS and `options`. The caller frees it with `lib.llama_free`, in the right order."""
+    def context(self, model: Any, other: Any = None, **options: int) -> Any:
+        """A context with DEFAULTS and `options`; `other` is the target of a draft context. The caller frees it with `lib.llama_free`, in the right order."""
         given = self.ffi.new("struct helper_context_options *", {**DEFAULTS, **options})
-        context = self.lib.helper_context_new(model, given)
+        context = self.lib.helper_draft_context_new(model, given, other or self.ffi.NULL)
         assert context != self.ffi.NULL, f"no context with {options}"
         return context
 

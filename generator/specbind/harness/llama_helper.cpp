@@ -17,7 +17,7 @@
 
 struct helper_context_options {
     int32_t n_ctx, n_batch, n_ubatch, n_seq_max, n_rs_seq, n_outputs_max, n_outputs_max_per_seq;
-    int32_t swa_full, kv_unified, embeddings, type_v_q8_0, flash_attn; // flash_attn: -1 auto, 0 off, 1 on
+    int32_t swa_full, kv_unified, embeddings, type_v_q8_0, flash_attn; // embeddings: pooled ones; flash_attn: -1 auto, 0 off, 1 on
 };
 
 HELPER void helper_start(void) {
@@ -32,7 +32,7 @@ HELPER llama_model * helper_model_load(const char * path, int32_t load_mtp) {
     return llama_model_load_from_file(path, params);
 }
 
-HELPER llama_context * helper_context_new(llama_model * model, const helper_context_options * o) {
+static llama_context * new_context(llama_model * model, const helper_context_options * o, llama_context * other) {
     llama_context_params params  = llama_context_default_params();
     params.n_ctx                 = (uint32_t) o->n_ctx;
     params.n_batch               = (uint32_t) o->n_batch;
@@ -46,11 +46,24 @@ HELPER llama_context * helper_context_new(llama_model * model, const helper_cont
     params.swa_full              = o->swa_full != 0;
     params.kv_unified            = o->kv_unified != 0;
     params.embeddings            = o->embeddings != 0;
+    params.ctx_other             = other;
     params.flash_attn_type       = (llama_flash_attn_type) o->flash_attn;
     if (o->type_v_q8_0) {
         params.type_v = GGML_TYPE_Q8_0;
     }
+    if (o->embeddings) {
+        params.pooling_type = LLAMA_POOLING_TYPE_MEAN;
+    }
     return llama_init_from_model(model, params);
+}
+
+HELPER llama_context * helper_context_new(llama_model * model, const helper_context_options * o) {
+    return new_context(model, o, nullptr);
+}
+
+// A context that reads from `other`, its target.
+HELPER llama_context * helper_draft_context_new(llama_model * model, const helper_context_options * o, llama_context * other) {
+    return new_context(model, o, other);
 }
 
 HELPER int32_t helper_n_vocab(const llama_model * model) {

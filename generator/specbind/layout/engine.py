@@ -62,8 +62,10 @@ def layout(struct: m.Struct, target: Target) -> StructLayout:
 
 
 def size_and_align(field: m.Field, target: Target) -> tuple[int, int]:
-    """Bytes of a field and what its offset is a multiple of. Only scalars and enums are held by value."""
+    """Bytes of a field and what its offset is a multiple of. Only scalars, enums and types of C are held by value."""
     kind = field.type
+    if isinstance(kind, m.CType):
+        return kind.sizes[target.name]
     if field.array is None and isinstance(kind, m.Ref) and kind.kind == "enum":
         return 4, 4  # an int32_t typedef
     if field.array is not None or not isinstance(kind, m.Scalar) or kind.bits == 0:

@@ -6,6 +6,7 @@ two 64-bit types. The other types are as wide as their name says, and aligned to
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 
@@ -36,3 +37,14 @@ TARGETS: dict[str, Target] = {
         Target("wasm32", "WebAssembly, 32 bits", 4, 8, 8, "wasm32-unknown-unknown", "wasm32-freestanding-none"),
     )
 }
+
+
+def host() -> Target | None:
+    """The target of this process, which is that of every library that it can load; None if it is not in the table."""
+    import platform
+
+    systems = {"linux": "linux", "darwin": "macos", "win32": "windows"}
+    machines = {"amd64": "x86_64", "arm64": "aarch64", "armv7l": "armv7", "i386": "i686"}
+    machine = platform.machine().lower()
+    name = f"{machines.get(machine, machine)}-{systems.get(sys.platform, sys.platform)}"
+    return TARGETS.get(name.replace("x86_64", "i686") if sys.maxsize < 2**32 else name)

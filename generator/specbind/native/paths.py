@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
+from specbind.cache import cache_dir as cache_dir
 from specbind.native.errors import NativeError
 
 
@@ -18,16 +18,6 @@ def checkout() -> Path:
             "The shim is built from a checkout; install it with `pip install -e .`."
         )
     return root
-
-
-def cache_dir() -> Path:
-    """Folder for downloads and builds: `SPECBIND_CACHE`, or the user cache of the platform."""
-    given = os.environ.get("SPECBIND_CACHE")
-    if given:
-        return Path(given).expanduser().resolve()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("specbind", appauthor=False))
 
 
 def digest(*parts: str) -> str:

@@ -74,10 +74,21 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 def ninja_progress(advance: Advance) -> Callable[[str], None]:
     """Reads ninja's `[done/total]`."""
-    pattern = re.compile(r"\[(\d+)/(\d+)\]")
+    return read_progress(r"\[(\d+)/(\d+)\]", advance)
+
+
+def make_progress(advance: Advance) -> Callable[[str], None]:
+    """Reads the percentage of CMake's makefiles."""
+    return read_progress(r"\[ *(\d+)(?=%\])", advance)
+
+
+def read_progress(pattern: str, advance: Advance) -> Callable[[str], None]:
+    """`pattern` finds what is done at the beginning of a line, and the total, or else 100."""
+    search = re.compile(pattern)
 
     def on_line(line: str) -> None:
-        if match := pattern.match(line):
-            advance(int(match[1]), int(match[2]))
+        if match := search.match(line):
+            done, total = (int(n) for n in (*match.groups(), "100")[:2])
+            advance(done, total)
 
     return on_line

@@ -38,7 +38,11 @@ class Tools:
 
     @property
     def configure_args(self) -> list[str]:
-        args = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={self.ninja}"]
+        return ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={self.ninja}", *self.compiler_args]
+
+    @property
+    def compiler_args(self) -> list[str]:
+        args: list[str] = []
         if self.cxx:
             args += [f"-DCMAKE_C_COMPILER={self.cc}", f"-DCMAKE_CXX_COMPILER={self.cxx}"]
         if self.launcher:

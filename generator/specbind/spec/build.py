@@ -50,7 +50,7 @@ class Builder:
             prefix=library["prefix"],
             version=library["version"],
             doc=doc(library),
-            groups=tuple(m.Group(g["name"], g.get("title", ""), doc(g), s) for g, s in self.section("groups")),
+            groups=tuple(self.group(*g) for g in self.section("groups")),
             constants=tuple(self.constant(*c) for c in self.section("constants")),
             foreign=tuple(m.ForeignType(f["name"], f["header"], doc(f), f.get("release"), s) for f, s in self.section("foreign")),
             handles=tuple(self.handle(*h) for h in self.section("handles")),
@@ -94,6 +94,10 @@ class Builder:
         if "returns" not in item:
             return default
         return None if item["returns"] == "void" else self.type(item["returns"])
+
+    def group(self, g: dict[str, Any], span: m.Span) -> m.Group:
+        steps = (m.Step(step.get("call"), doc(step), place) for step, place in self.entries(span, "round")) if "round" in g else ()
+        return m.Group(g["name"], g.get("title", ""), doc(g), span, tuple(steps))
 
     def constant(self, c: dict[str, Any], span: m.Span) -> m.Constant:
         kind = m.SCALARS.get(c["type"], m.SCALARS["i32"])  # a wrong type is found by its name
@@ -143,7 +147,7 @@ class Builder:
     def function(self, f: dict[str, Any], span: m.Span) -> m.Function:
         params = tuple(self.param(*p) for p in self.entries(span, "params"))
         return m.Function(
-            f["name"], f["group"], params, self.result(f, self.status), doc(f), f.get("since", self.since),
+            f["name"], f.get("group", ""), params, self.result(f, self.status), doc(f), f.get("since", self.since),
             tuple(f.get("results", ())), tuple(f.get("errors", ())), f.get("returns_lifetime"), f.get("threads", "one"),
             f.get("raw", False), *deprecation(f, span),
         )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SPEC = Path("abi", "llama_speculative.yaml")
+BASELINES = Path("abi", "baselines")
 
 
 def find_spec(folder: Path) -> Path | None:
@@ -13,3 +14,14 @@ def find_spec(folder: Path) -> Path | None:
         if (root / SPEC).is_file():
             return SPEC if root == folder else root / SPEC
     return None
+
+
+def root() -> Path:
+    """The checkout around the current folder, or that folder."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / SPEC).is_file()), here)
+
+
+def shown(path: Path) -> str:
+    """A path as a reader would write it: relative where it is below the current folder."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

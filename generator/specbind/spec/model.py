@@ -6,6 +6,7 @@ the YAML. References are resolved: a type is an object, not a name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum as PyEnum
 
@@ -54,8 +55,19 @@ class Pointer:
 class Ref:
     """A type of the spec by kind and name: resolve it with `Spec.enum`, `.struct`, `.handle`, `.foreign_type` or `.callback`."""
 
-    kind: str  # enum | struct | handle | foreign | callback; unknown only while a spec is being checked
+    kind: str  # enum | struct | handle | foreign | callback; c for a CType; unknown only while a spec is being checked
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CType(Ref):
+    """A C type that the spec language lacks, named as C spells it: `bool`, `char[128]`, `const float *`.
+
+    Only imported headers have such types, and no back end is given one. `sizes`: target -> size and alignment in bytes.
+    They follow from the name and from the structs in it, so two of the same name are the same type.
+    """
+
+    sizes: Mapping[str, tuple[int, int]] = field(compare=False, repr=False)
 
 
 Type = Scalar | Str | Pointer | Ref
@@ -100,6 +112,8 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """A number with a name, compiled into callers."""
+
     name: str
     type: Scalar
     value: Number
@@ -135,6 +149,8 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class EnumValue:
+    """A named value of an enum; the name is the part behind the enum's prefix."""
+
     name: str
     value: int
     doc: str
@@ -236,6 +252,8 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
+    """A function of the caller's. `thread` is where the library calls it, `lifetime` how long it must stay callable."""
+
     name: str
     params: tuple[Param, ...]
     returns: Type | None
@@ -273,11 +291,23 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a round: which function is called, None for something that the caller does otherwise, and when or with what."""
+
+    call: str | None
+    doc: str
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
+    """A chapter of functions. `round` is the order in which a caller calls them."""
+
     name: str
     title: str
     doc: str
     span: Span = NOWHERE
+    round: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -168,9 +168,9 @@ def test_everything_public_has_a_comment() -> None:
                 assert before.lstrip().startswith(("///", "@ffi")), f"{name}: {line.strip()}"
 
 
-def test_analyzer_and_formatter_have_nothing_to_say(tmp_path: Path) -> None:
+def test_analyzer_and_formatter_have_nothing_to_say(tmp_path: Path, missing: Callable[[str], NoReturn]) -> None:
     if shutil.which("dart") is None:
-        pytest.skip("dart is missing: see https://dart.dev/get-dart")
+        missing("Dart")
     copy = tmp_path / "dart"
     shutil.copytree(PACKAGE, copy)
     for command in (["pub", "get"], ["analyze", "--fatal-infos"], ["format", "--set-exit-if-changed", "--output=none", "."]):

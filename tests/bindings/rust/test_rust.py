@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -21,13 +21,13 @@ Cargo = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def cargo(run_program: Callable[..., str], cache: Path) -> Cargo:
+def cargo(run_program: Callable[..., str], cache: Path, missing: Callable[[str], NoReturn]) -> Cargo:
     """`cargo(folder, arguments...)`, on copies, so that nothing is written into the checkout.
 
     They lie in the same place with the same times in every run, so that cargo builds what has changed.
     """
     if shutil.which("cargo") is None:
-        pytest.skip("cargo is missing: see https://rustup.rs")
+        missing("Rust")
     copy = cache / "rust"
     shutil.rmtree(copy, ignore_errors=True)
     for folder in (CRATES, SUITE):
@@ -64,7 +64,7 @@ def test_everything_public_is_documented_and_its_examples_compile(cargo: Cargo) 
 
 
 def test_the_suite_passes_with_the_real_library(cargo: Cargo) -> None:
-    said = cargo(SUITE, "test", "--quiet", "--tests", "--", "--test-threads=1")
+    said = cargo(SUITE, "test", "--quiet", "--tests")
     passed = sum(int(line.split()[3]) for line in said.splitlines() if line.startswith("test result: ok."))
     assert passed == sum(path.read_text(encoding="utf-8").count("\n#[test]\n") for path in (SUITE / "tests").glob("*.rs")) > 0
 

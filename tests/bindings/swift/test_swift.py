@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -21,10 +21,10 @@ Swift = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def swift(run_program: Callable[..., str], cache: Path) -> Swift:
+def swift(run_program: Callable[..., str], cache: Path, missing: Callable[[str], NoReturn]) -> Swift:
     """`swift(folder, command, arguments...)`; what the compiler makes lies outside the checkout."""
     if shutil.which("swift") is None:
-        pytest.skip("swift is missing: see https://www.swift.org/install")
+        missing("Swift")
 
     def swift(folder: Path, command: str, *arguments: str, stdin: str | None = None) -> str:
         scratch = ("--scratch-path", str(cache / "swift" / folder.name)) if command in ("build", "run", "test") else ()

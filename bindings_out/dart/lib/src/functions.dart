@@ -67,7 +67,8 @@ final class Functions {
       >('llama_speculative_last_error');
 
   /// Sends the log of this library and of llama.cpp to `callback`. `nullptr`,
-  /// the default, is silence.
+  /// the default, is silence. When it returns, the callback before runs no
+  /// more. The callback itself must not call it.
   ///
   /// - `callback`: Called from any thread. (may be `nullptr`)
   /// - `user`: Given to the callback. (may be `nullptr`)
@@ -353,7 +354,8 @@ final class Functions {
       >('llama_speculative_hidden_enable');
 
   /// Hidden row of token `index` of the last batch of a context. Valid until
-  /// its next decode.
+  /// its next decode. A context does not count the tokens of its last batch:
+  /// beyond them this gives rows of earlier batches or ERROR_CALL_ORDER.
   ///
   /// - `ctx`: The context. (borrowed)
   /// - `index`: Index in the batch. (at least 0)

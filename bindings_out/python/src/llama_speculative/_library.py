@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class Library:
 
         Raises LibraryNotFoundError or AbiMismatchError.
         """
+        self._raised = threading.local()  # what callbacks without an answer raised on a thread
         if module is not None:
             self.ffi, self.lib = module.ffi, module.lib
         else:
@@ -86,10 +88,21 @@ class Library:
 
     def check(self, status: int, message: Any = None, seq_state: SeqState | None = None) -> Status:
         """The status of a call that went well, or the exception for it. `message` gives the text; None is this thread's."""
+        self.resume()
         if status >= 0:
             return Status(status)
         said = message() if message else text(self.ffi, self.function("last_error")(self.ffi.NULL))
         raise BY_STATUS.get(status, SpeculativeError)(Status(status), said, seq_state)
+
+    def keep_raised(self, error: BaseException) -> None:
+        """Keep what a callback raised inside of a call, for `resume`."""
+        self._raised.error = error
+
+    def resume(self) -> None:
+        """Raise what a callback raised on this thread since the last call."""
+        error = self._raised.__dict__.pop("error", None)
+        if error is not None:
+            raise error
 
     # --- the load-time check ---
 

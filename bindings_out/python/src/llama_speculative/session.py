@@ -14,7 +14,7 @@ from llama_speculative._enums import Status
 from llama_speculative._library import Library, default_library
 from llama_speculative._results import GenResult, Stats
 from llama_speculative._text import text
-from llama_speculative.errors import ClosedError
+from llama_speculative.errors import ClosedError, SpeculativeError
 from llama_speculative.spec import Speculative, fill, spec_params
 
 _SPEC_KEYWORDS = frozenset(
@@ -120,7 +120,8 @@ class Session:
 
         Args:
             model: path of the target's GGUF.
-            progress: called with a fraction while models load; False cancels, an exception stops the loading and comes out here.
+            progress: called with a fraction while models load; False ends it with a SpeculativeError of status CANCELLED,
+                and an exception stops it and comes out here.
             library: the native library; None is the default one.
             n_ctx: Context per sequence; 0 takes the model's training length. (tokens, 0 to 16777216)
             n_batch: Largest batch. (tokens, 1 to 65536)
@@ -212,10 +213,12 @@ class Session:
             if out[0] != lib.ffi.NULL:
                 lib.function("session_close")(out[0])
             raise raised[0]
-        lib.check(status)
-        self._handle: Any = out[0]
-        self._finalizer = weakref.finalize(self, lib.function("session_close"), out[0])
-        self._spec: Speculative | None = None
+        if status == Status.OK:  # before the check, which may raise what a callback raised
+            self._handle: Any = out[0]
+            self._finalizer = weakref.finalize(self, lib.function("session_close"), out[0])
+            self._spec: Speculative | None = None
+        if lib.check(status) != Status.OK:
+            raise SpeculativeError(Status(status), "`progress` stopped the loading")
 
     def _guarded(self, signature: str, function: Callable[..., Any], raised: list[BaseException]) -> Any:
         """A C callback: an exception is kept in `raised` and answers 1, which stops the call."""

@@ -65,18 +65,20 @@ _log_callbacks: dict[int, Any] = {}
 def set_log(callback: Callable[[LogLevel, str], None] | None, library: Library | None = None) -> None:
     """Send the log of the library and of llama.cpp to `callback`, which any thread may call; None is silence.
 
-    An exception in the callback is dropped: there is no caller to give it to.
+    An exception in the callback comes out of the call that logged, or of the next one on that thread; what was called has
+    had its effect. On threads of llama.cpp's own there is no caller to give it to, and it is dropped.
     """
     lib = library or default_library()
     handle = lib.ffi.NULL
     if callback is not None:
 
-        @lib.ffi.callback("void(int32_t, const char *, void *)", onerror=lambda *_: None)  # type: ignore[untyped-decorator]
+        @lib.ffi.callback("void(int32_t, const char *, void *)", onerror=lambda kind, error, trace: lib.keep_raised(error))  # type: ignore[untyped-decorator]
         def handle(level: int, line: Any, user: Any) -> None:
             callback(LogLevel(level), text(lib.ffi, line))
 
-    lib.check(lib.function("log_set")(handle, lib.ffi.NULL))
+    status = lib.function("log_set")(handle, lib.ffi.NULL)
     _log_callbacks[id(lib)] = handle  # the library holds it from now on
+    lib.check(status)
 
 
 def requirements(model: Any, draft_model: Any = None, *, library: Library | None = None, **params: Any) -> Requirements:
@@ -98,7 +100,9 @@ def draft_context(target: Any, draft_model: Any = None, *, library: Library | No
     p, _keep = spec_params(lib, params)
     out = lib.ffi.new("struct llama_context **")
     call = lib.function("draft_context_init")
-    lib.check(call(pointer(lib, "struct llama_context *", target), pointer(lib, "struct llama_model *", draft_model), p, out))
+    status = call(pointer(lib, "struct llama_context *", target), pointer(lib, "struct llama_model *", draft_model), p, out)
+    if status < 0:  # what a callback raised waits for a call that has nothing to hand over
+        lib.check(status)
     return int(lib.ffi.cast("uintptr_t", out[0])) or None
 
 
@@ -190,8 +194,10 @@ class Speculative:
         )
         out = lib.ffi.new(f"{lib.type('')[:-1]} **")
         context = "struct llama_context *"
-        lib.check(lib.function("init")(pointer(lib, context, target), pointer(lib, context, draft), p, out))
-        self._adopt(lib, out[0], (keep_alive, target, draft), owned=True)
+        status = lib.function("init")(pointer(lib, context, target), pointer(lib, context, draft), p, out)
+        if status >= 0:
+            self._adopt(lib, out[0], (keep_alive, target, draft), owned=True)
+        lib.check(status)
 
     def _adopt(self, library: Library, handle: Any, keep_alive: Any, *, owned: bool) -> None:
         self._library = library
@@ -235,6 +241,7 @@ class Speculative:
             raise ClosedError("this Speculative is closed")
         status = self._library.function(name)(self._handle, *arguments)
         if status >= 0:
+            self._library.resume()
             return Status(status)
         # read before anything else is called, which could fail and replace it; a busy object's message is this thread's
         said = self._message() if status != Status.ERROR_BUSY else None

@@ -35,6 +35,7 @@ pub struct Functions {
     /// - `spec`: The object, or NULL. (may be NULL)
     pub last_error: unsafe extern "C" fn(spec: *mut llama_speculative) -> *const c_char,
     /// Sends the log of this library and of llama.cpp to `callback`. NULL, the default, is silence.
+    /// When it returns, the callback before runs no more. The callback itself must not call it.
     ///
     /// - `callback`: Called from any thread. (may be NULL)
     /// - `user`: Given to the callback. (may be NULL)
@@ -179,7 +180,9 @@ pub struct Functions {
         ctx: *mut llama_context,
         mode: llama_speculative_hidden_mode,
     ) -> llama_speculative_status,
-    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode.
+    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode. A
+    /// context does not count the tokens of its last batch: beyond them this gives rows of earlier
+    /// batches or ERROR_CALL_ORDER.
     ///
     /// - `ctx`: The context. (borrowed)
     /// - `index`: Index in the batch. (at least 0)

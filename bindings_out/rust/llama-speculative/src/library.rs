@@ -144,13 +144,14 @@ impl Library {
     }
 
     /// Sends the log of this library and of llama.cpp to `callback`. `None`, the default, is
-    /// silence.
+    /// silence. When it returns, the callback before runs no more. The callback itself must not
+    /// call it.
     ///
     /// - `callback`: Called from any thread.
     ///
     /// # Errors
     ///
-    /// [`Error::Internal`].
+    /// [`Error::Busy`], [`Error::Internal`].
     pub fn log_set(&self, callback: Option<Box<LogCallback>>) -> Result<()> {
         let (callback, user) = callbacks::keep_log_callback(callback);
         // SAFETY: the object lives, and what the pointers point to outlives the call.
@@ -242,7 +243,9 @@ impl Library {
         Ok(())
     }
 
-    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode.
+    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode. A
+    /// context does not count the tokens of its last batch: beyond them this gives rows of earlier
+    /// batches or ERROR_CALL_ORDER.
     ///
     /// - `ctx`: The context.
     /// - `index`: Index in the batch. (at least 0)

@@ -27,7 +27,8 @@ public struct Functions: @unchecked Sendable {  // addresses of code, which neve
     ///
     /// - `spec`: The object, or `nil`. (may be `nil`)
     public let lastError: @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
-    /// Sends the log of this library and of llama.cpp to `callback`. `nil`, the default, is silence.
+    /// Sends the log of this library and of llama.cpp to `callback`. `nil`, the default, is silence. When it returns,
+    /// the callback before runs no more. The callback itself must not call it.
     ///
     /// - `callback`: Called from any thread. (may be `nil`)
     /// - `user`: Given to the callback. (may be `nil`)
@@ -137,7 +138,8 @@ public struct Functions: @unchecked Sendable {  // addresses of code, which neve
     /// - `ctx`: The context. (borrowed)
     /// - `mode`: Which rows.
     public let hiddenEnable: @convention(c) (OpaquePointer?, Int32) -> Int32
-    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode.
+    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode. A context does not
+    /// count the tokens of its last batch: beyond them this gives rows of earlier batches or ERROR_CALL_ORDER.
     ///
     /// - `ctx`: The context. (borrowed)
     /// - `index`: Index in the batch. (at least 0)

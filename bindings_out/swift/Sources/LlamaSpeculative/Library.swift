@@ -113,10 +113,11 @@ extension Library {
         return String(c: functions.statusName(status))
     }
 
-    /// Sends the log of this library and of llama.cpp to `callback`. `nil`, the default, is silence.
+    /// Sends the log of this library and of llama.cpp to `callback`. `nil`, the default, is silence. When it returns,
+    /// the callback before runs no more. The callback itself must not call it.
     ///
     /// - Parameter callback: Called from any thread.
-    /// - Throws: ``SpeculativeError/internal(_:)``.
+    /// - Throws: ``SpeculativeError/busy(_:)``, ``SpeculativeError/internal(_:)``.
     public func logSet(_ callback: (@Sendable (LogLevel, String) -> Void)? = nil) throws(SpeculativeError) {
         let (callback, user) = keepLogCallback(callback)
         try call("log_set") { functions in
@@ -186,7 +187,8 @@ extension Library {
         }
     }
 
-    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode.
+    /// Hidden row of token `index` of the last batch of a context. Valid until its next decode. A context does not
+    /// count the tokens of its last batch: beyond them this gives rows of earlier batches or ERROR_CALL_ORDER.
     ///
     /// - Parameters:
     ///   - ctx: The context.

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 
-from specbind.emit.c import assertions, entry_points, header, identity, names, neutral
-from specbind.emit.c.naming import RESERVED, CNaming
-from specbind.emit.core import FileMap, Name, environment, notice
-from specbind.layout.signature import spec_hash
+from specbind.emit.c.naming import RESERVED
+from specbind.emit.core import FileMap, Gap, Name
 from specbind.spec import model as m
-
-TEMPLATES = Path(__file__).parent / "templates"
-
-
-def header_text(spec: m.Spec) -> str:
-    """The public header, which packages of other languages carry too."""
-    values = {**header.header_values(spec), **assertions.assertion_values(spec)}
-    text: str = environment(TEMPLATES).get_template("header.h.jinja").render(notice=notice(spec), **values)
-    return text
 
 
 class CBackend:
@@ -28,28 +16,20 @@ class CBackend:
     folders = ("native/include", "native/generated")
     reserved = RESERVED
     unsupported: Mapping[str, str] = MappingProxyType({})
+    layers = "header, entry points, identity table, export lists"
 
     def render(self, spec: m.Spec) -> FileMap:
-        env = environment(TEMPLATES)
-        files: FileMap = {}
+        from specbind.emit.c.package import render
 
-        def add(path: str, template: str, values: dict[str, object]) -> None:
-            files[path] = env.get_template(template).render(notice=notice(spec), **values)
-
-        files[f"native/include/{CNaming(spec).header}"] = header_text(spec)
-        add("native/generated/abi.h", "abi.h.jinja", neutral.abi_values(spec, spec_hash(spec)))
-        add("native/generated/impl.h", "impl.h.jinja", neutral.impl_values(spec))
-        add("native/generated/entry_points.cpp", "entry_points.cpp.jinja", entry_points.entry_values(spec))
-        table, exports = identity.table_values(spec), identity.export_values(spec)
-        for kind in ("h", "c"):
-            add(f"native/generated/identity_table.{kind}", f"identity_table.{kind}.jinja", table)
-        for kind in ("map", "txt", "def"):
-            add(f"native/generated/exports.{kind}", f"exports.{kind}.jinja", exports)
-        add("native/generated/version.cmake", "version.cmake.jinja", exports)
-        return files
+        return render(spec)
 
     def names(self, spec: m.Spec) -> Iterator[Name]:
-        return names.names(spec)
+        from specbind.emit.c.names import names
+
+        return names(spec)
+
+    def gaps(self, spec: m.Spec, files: FileMap) -> Iterator[Gap]:
+        yield Gap("not built here", "`exports.def` and `exports.txt`", "Linkers of Windows and macOS read them; the tests link on Linux.")
 
 
 backend = CBackend()

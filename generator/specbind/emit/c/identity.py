@@ -7,6 +7,7 @@ from typing import Any
 from specbind.emit.c.naming import CNaming
 from specbind.layout.signature import canonical, fnv1a64
 from specbind.spec import model as m
+from specbind.spec.version import series
 
 
 def table_values(spec: m.Spec) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def export_values(spec: m.Spec) -> dict[str, Any]:
     return {
         "library": naming.library,
         "version": spec.version,
-        "node": f"{naming.macro_prefix}{spec.version.split('.')[0]}",
+        "soversion": series(spec.version),
+        "node": f"{naming.macro_prefix}{series(spec.version)}",
         "names": [naming.function(f.name) for f in spec.functions],
     }

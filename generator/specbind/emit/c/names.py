@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specbind.emit.c.naming import CNaming
-from specbind.emit.c.neutral import neutral_value
+from specbind.emit.c.naming import CNaming, neutral_value
 from specbind.emit.core import Name
 from specbind.spec import model as m
 

@@ -110,6 +110,11 @@ def pointer_to(element: str, *, const: bool) -> str:
     return f"const {element} *" if const else f"{element} *"
 
 
+def neutral_value(enum: m.Enum, value: m.EnumValue) -> str:
+    """`FINISH_EOG`, `OK`: an enum value without the library's prefix."""
+    return enum.prefix.upper() + value.name
+
+
 def with_prefix(spec: m.Spec, prefix: str) -> m.Spec:
     """The same ABI under another symbol prefix, handles included."""
     from dataclasses import replace

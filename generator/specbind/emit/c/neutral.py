@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from specbind.emit.c import implementation, literals
-from specbind.emit.c.naming import CNaming
+from specbind.emit.c.naming import CNaming, neutral_value
 from specbind.emit.c.text import columns
 from specbind.spec import model as m
 
@@ -50,11 +50,6 @@ def abi_values(spec: m.Spec, spec_hash: str) -> dict[str, Any]:
             {"name": s.name, "lines": default_lines(s)} for s in spec.structs if s.init
         ],
     }
-
-
-def neutral_value(enum: m.Enum, value: m.EnumValue) -> str:
-    """`FINISH_EOG`, `OK`: an enum value without the library's prefix."""
-    return enum.prefix.upper() + value.name
 
 
 def default_lines(struct: m.Struct) -> list[str]:

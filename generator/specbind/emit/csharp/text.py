@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from xml.sax.saxutils import escape
 
 from specbind.emit.c.text import paragraphs
 
 WIDTH = 120
+XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def prose(text: str) -> str:
     """Documentation of the spec for readers of C#, as XML: code in <c>, and null for NULL."""
-    text = escape(re.sub(r"\bNULL\b", "`null`", text))
+    text = re.sub(r"\bNULL\b", "`null`", text).translate(XML)
     return re.sub(r"\*\*([^*]+)\*\*", r"\1", re.sub(r"`([^`]+)`", r"<c>\1</c>", text))
 
 

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from specbind.emit.core import FileMap, environment, notice
-from specbind.emit.python import raw, values
+from specbind.emit.core import FileMap, Gap, Name
+from specbind.emit.python.naming import RESERVED
 from specbind.spec import model as m
-
-ROOT = "bindings_out/python"
-PACKAGE = f"{ROOT}/src/llama_speculative"
-
-MODULES = (
-    "__init__.py", "_raw.py", "_library.py", "_enums.py", "_results.py", "_text.py", "_build_api.py", "errors.py", "spec.py", "session.py",
-)  # fmt: skip
 
 
 class PythonBackend:
     name = "python"
     title = "Python"
-    folders = (ROOT,)
+    folders = ("bindings_out/python",)
+    reserved = RESERVED
+    unsupported: Mapping[str, str] = MappingProxyType({})
+    layers = "raw and safe"
 
     def render(self, spec: m.Spec) -> FileMap:
-        env = environment(Path(__file__).parent / "templates")
-        shared = {
-            "notice": notice(spec),
-            **raw.raw_values(spec),
-            "enums": values.enum_values(spec),
-            "errors": values.errors(spec),
-            "results": values.results(spec),
-            "spec_keywords": values.keywords(spec, "params"),
-            "session_keywords": values.keywords(spec, "session_params"),
-        }
-        files = {f"{PACKAGE}/{name}": env.get_template(f"{name}.jinja").render(shared) for name in MODULES}
-        files[f"{PACKAGE}/py.typed"] = ""
-        for name in ("pyproject.toml", "README.md"):
-            files[f"{ROOT}/{name}"] = env.get_template(f"{name}.jinja").render(shared)
-        return files
+        from specbind.emit.python.package import render
+
+        return render(spec)
+
+    def names(self, spec: m.Spec) -> Iterator[Name]:
+        from specbind.emit.python.names import names
+
+        return names(spec)
+
+    def gaps(self, spec: m.Spec, files: FileMap) -> Iterator[Gap]:
+        from specbind.emit.python.package import raw_only
+
+        if names := ", ".join(f"`{function.name}`" for function in raw_only(spec, files)):
+            yield Gap("only in the raw layer", names, "Call them with `Library.function(name)`.")
 
 
 backend = PythonBackend()

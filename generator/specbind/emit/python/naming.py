@@ -17,6 +17,9 @@ RESULTS = {
     "gen_result": "GenResult",
 }
 
+# Fields that the session's constructor does not take as they are.
+NOT_KEYWORDS = {"struct_size", "reserved", "model", "speculative", "progress", "progress_user"}
+
 
 def type_name(name: str) -> str:
     """`seq_state` -> `SeqState`."""

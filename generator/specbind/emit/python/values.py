@@ -6,16 +6,13 @@ import re
 import textwrap
 from typing import Any
 
-from specbind.emit.python.naming import RESULTS, error_name, hint, identifier, is_bool, literal, type_name
+from specbind.emit.python.naming import NOT_KEYWORDS, RESULTS, error_name, hint, identifier, is_bool, literal, type_name
 from specbind.spec import model as m
 
 WIDTH = 112
 
 # What else an error is, for programs that catch Python's own types.
 ALSO = {"ERROR_INVALID_ARGUMENT": "ValueError", "ERROR_NO_MEMORY": "MemoryError"}
-
-# Fields that the session's constructor does not take as they are.
-NOT_KEYWORDS = {"struct_size", "reserved", "model", "speculative", "progress", "progress_user"}
 
 
 def doc_lines(text: str, indent: int = 0) -> list[str]:

@@ -59,6 +59,7 @@ def catalogue() -> dict[str, Entry]:
         "hybrid-qwen35": Entry("hybrid target, vote through the convolution", lambda: qwen35(NEXT)),
         "hybrid-qwen35-state": Entry("hybrid target, vote through the state", lambda: qwen35(NEXT, memory="state")),
         "mtp-qwen35": Entry("hybrid target with an MTP head", lambda: qwen35(NEXT, missing)),
+        "mtp-qwen35-2": Entry("hybrid target with one head more than llama.cpp runs", lambda: qwen35(NEXT, missing, n_heads=2)),
         "draft-eagle3": Entry("EAGLE-3 with its own head", lambda: eagle3(NEXT, missing, TARGET_LAYERS)),
         "draft-eagle3-shared": Entry("EAGLE-3 with the target's head", lambda: eagle3(NEXT, None, TARGET_LAYERS)),
         "draft-dflash": Entry("DFlash, block of 4", lambda: dflash(NEXT, MISSES, TARGET_LAYERS)),

@@ -36,10 +36,11 @@ GATE = 4.0
 OPEN = 10.0  # a pre-activation at which a sigmoid is 1 for all purposes
 
 
-def qwen35(table: TokenMap, head: TokenMap | None = None, *, memory: Memory = "convolution") -> Model:
-    """A second-order target with one recurrent and one attention layer, and an MTP head if `head` is given."""
+def qwen35(table: TokenMap, head: TokenMap | None = None, *, n_heads: int = 1, memory: Memory = "convolution") -> Model:
+    """A second-order target with one recurrent and one attention layer, and `n_heads` MTP heads if `head` is given."""
     n_layers = 2
-    model = transformer("qwen35", n_layers + (head is not None))
+    heads = range(n_layers, n_layers + n_heads if head is not None else n_layers)
+    model = transformer("qwen35", n_layers + len(heads))
     model.metadata |= {
         "rope.dimension_sections": [8, 12, 12, 0],
         "ssm.conv_kernel": N_TAPS,
@@ -55,9 +56,10 @@ def qwen35(table: TokenMap, head: TokenMap | None = None, *, memory: Memory = "c
     for i in range(n_layers):
         model.block(i, **plain_norms("attn_norm", "post_attention_norm"), **idle_ffn())
     if head is not None:
-        model.metadata["nextn_predict_layers"] = 1
-        model.block(n_layers, **_idle_attention(), **mtp_head(table, head, "hidden"))
-        model.block(n_layers, **plain_norms("attn_norm", "post_attention_norm"), **idle_ffn())
+        model.metadata["nextn_predict_layers"] = len(heads)
+        for i in heads:
+            model.block(i, **_idle_attention(), **mtp_head(table, head, "hidden"))
+            model.block(i, **plain_norms("attn_norm", "post_attention_norm"), **idle_ffn())
     return model
 
 

@@ -49,5 +49,5 @@ def texts(root: Map) -> Iterator[tuple[str, Leaf]]:
             for key, (_, child) in node.entries.items():
                 if key in COMMENTS and isinstance(child, Leaf):
                     yield key, child
-                elif key in ("params", "fields", "values", "deprecated"):
+                elif key in ("params", "fields", "values", "round", "deprecated"):
                     pending.append(child)

@@ -88,6 +88,7 @@ def functions(ctx: Context) -> Iterator[Fault]:
         wanted.append((handle, "release", handle.release, f"handle '{handle.name}'"))
         wanted.append((handle, "last_error", handle.last_error, f"handle '{handle.name}'"))
     wanted += [(s, "init", s.init, f"struct '{s.name}'") for s in ctx.spec.structs]
+    wanted += [(step, "call", step.call, f"the round of group '{g.name}'") for g in ctx.spec.groups for step in g.round]
     for item, key, name, what in wanted:
         if name is not None and name not in known:
             message = f"'{key}' of {what} names the function '{name}', which does not exist"
@@ -166,6 +167,9 @@ def documents(ctx: Context) -> Iterator[tuple[crossref.Scope, Leaf]]:
     for owner in owners:
         for item in (owner, *crossref.parts(owner)):
             yield from ((owner, leaf) for leaf in doc_leaves(ctx.node(item)))
+    for group in spec.groups:
+        for step in group.round:
+            yield from ((ctx.function(step.call) or group, leaf) for leaf in doc_leaves(ctx.node(step)))
 
 
 def doc_leaves(node: Node) -> Iterator[Leaf]:

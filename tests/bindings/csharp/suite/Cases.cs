@@ -128,12 +128,15 @@ internal sealed class Cases
         };
         using (var session = new Session(opening))
         {
+            var watch = System.Diagnostics.Stopwatch.StartNew();
             string text = string.Concat(
                 session.Generate(prompt, new GenParams { NPredict = nPredict, Stops = stops }).Select(piece => piece.Text));
+            string seconds = watch.Elapsed.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture);
             GenResult result = session.Result();
             return new List<string>
             {
                 "text " + string.Concat(Encoding.UTF8.GetBytes(text).Select(b => b.ToString("x2"))),
+                $"seconds {seconds}",
                 $"drafted 0 {result.NDrafted}",
                 $"accepted 0 {result.NAccepted}",
                 $"finish 0 {SpecName(result.Finish)}",

@@ -450,6 +450,9 @@ func small(t testing.TB) *spec.SessionParams {
 }
 
 func TestAThousandSessionsLeaveNoMemoryBehind(t *testing.T) {
+	// glibc gives each thread that allocates an arena of its own; a busy machine moves a goroutine between many
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	prompt, _ := PromptAndAnswer(4, 0)
 	cycle := func() {
 		session := must[*spec.Session](t)(Library().OpenSession(small(t)))

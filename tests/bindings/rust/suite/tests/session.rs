@@ -277,24 +277,3 @@ fn sessions_on_two_threads_do_not_meet() {
     let session = open(&params("none"));
     thread::spawn(move || session.tokenize("ab", false, false).unwrap()).join().unwrap();
 }
-
-/// Resident memory in pages.
-fn resident() -> i64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse().unwrap()
-}
-
-#[test]
-fn a_thousand_sessions_leave_no_memory_behind() {
-    let (prompt, _) = prompt_and_answer(4, 0);
-    let params = drafting().n_ctx(32).n_batch(16).n_ubatch(16);
-    let cycle = || {
-        let mut session = open(&params);
-        session.generate(&prompt, &limit(4)).unwrap().for_each(|piece| drop(piece.unwrap()));
-    };
-    (0..200).for_each(|_| cycle());
-    let before = resident();
-    (0..1000).for_each(|_| cycle());
-    let grown = resident() - before;
-    assert!(grown < 1024, "{grown} pages more after 1000 sessions"); // a byte lost per kilobyte of context would be more
-}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"llamaspeculative"
 	"suite"
@@ -139,14 +140,16 @@ func (c *runCase) session() (string, error) {
 	limits := llamaspeculative.DefaultGenParams()
 	limits.NPredict, limits.Stops = c.nPredict, c.stops
 	var text strings.Builder
+	start := time.Now()
 	for piece, err := range session.Generate(context.Background(), c.prompt, limits) {
 		if err != nil {
 			return "", err
 		}
 		text.WriteString(piece.Text)
 	}
+	seconds := time.Since(start).Seconds()
 	result, err := session.Result()
-	return fmt.Sprintf("text %x\ndrafted 0 %d\naccepted 0 %d\nfinish 0 %s\n", text.String(), result.NDrafted, result.NAccepted, result.Finish), err
+	return fmt.Sprintf("text %x\nseconds %.6f\ndrafted 0 %d\naccepted 0 %d\nfinish 0 %s\n", text.String(), seconds, result.NDrafted, result.NAccepted, result.Finish), err
 }
 
 // onContexts makes contexts of the user's own, and a spec on them.

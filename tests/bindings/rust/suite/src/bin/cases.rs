@@ -1,6 +1,7 @@
 //! Runs the shared cases: reads them from standard input and writes what it saw, see tests/cases/README.md.
 
 use std::io::{self, Read, Write};
+use std::time::Instant;
 
 use llama_speculative::{
     Batch, Error, GenParams, Outcome, OwnedLlamaContext, Params, Session, SessionParams, Spec,
@@ -98,13 +99,15 @@ impl Case {
         let mut session = Session::open(&library(), &params)?;
         let limits = GenParams::new().n_predict(self.n_predict).stops(self.stops.clone());
         let mut text = String::new();
+        let start = Instant::now();
         for piece in session.generate(&self.prompt, &limits)? {
             text += &piece?.text;
         }
+        let seconds = start.elapsed().as_secs_f64();
         let result = session.result()?;
         let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
         Ok(format!(
-            "text {hex}\ndrafted 0 {}\naccepted 0 {}\nfinish 0 {}\n",
+            "text {hex}\nseconds {seconds:.6}\ndrafted 0 {}\naccepted 0 {}\nfinish 0 {}\n",
             result.n_drafted,
             result.n_accepted,
             name_of(&format!("{:?}", result.finish)),

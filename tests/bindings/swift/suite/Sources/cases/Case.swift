@@ -90,12 +90,15 @@ struct Case {
             )
         )
         var bytes: [UInt8] = []
+        let clock = ContinuousClock()
+        let start = clock.now
         for piece in try session.generate(prompt, params: GenParams(stops: stops, nPredict: nPredict)) {
             bytes += try piece.get().text.utf8
         }
+        let seconds = (clock.now - start) / .seconds(1)
         let result = try session.result()
         return [
-            "text \(hex(bytes))", "drafted 0 \(result.nDrafted)", "accepted 0 \(result.nAccepted)",
+            "text \(hex(bytes))", "seconds \(seconds)", "drafted 0 \(result.nDrafted)", "accepted 0 \(result.nAccepted)",
             "finish 0 \(specName(result.finish))",
         ]
     }

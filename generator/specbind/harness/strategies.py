@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class Case:
     params: dict[str, Any] = field(default_factory=dict)
     n_predict: int = 80
     shares_pool: bool = False  # sequences learn from each other
+    contexts: dict[str, int] = field(default_factory=dict)  # options of a target context that a session does not make
 
     def options(self, models: dict[str, Path]) -> dict[str, Any]:
         """Keyword arguments of a session."""
@@ -75,3 +76,15 @@ DRAFTS = {
 }
 
 ALL = NGRAMS | DRAFTS
+
+CHECKPOINTS = {"n_rs_seq": 0}
+WINDOW = {"swa_full": 0}  # cells outside the sliding window are gone
+OWN_CONTEXTS = {
+    "draft-simple, hybrid with checkpoints": replace(ALL["draft-simple, hybrid"], contexts=CHECKPOINTS),
+    "draft-mtp, hybrid with checkpoints": replace(ALL["draft-mtp, hybrid"], contexts=CHECKPOINTS),
+    "ngram-simple, hybrid with checkpoints": replace(NGRAMS["ngram-simple"], target="hybrid-qwen35", contexts=CHECKPOINTS),
+    "draft-simple, hybrid with fewer snapshots than the draft": replace(ALL["draft-simple, hybrid"], contexts={"n_rs_seq": 2}),
+    "draft-simple, window without the rest": replace(ALL["draft-simple, sliding window"], contexts=WINDOW),
+    "ngram-simple, window without the rest": replace(NGRAMS["ngram-simple"], target="target-mimo2-swa", contexts=WINDOW),
+    "draft-simple, one cache for all sequences": replace(ALL["draft-simple"], contexts={"kv_unified": 1}),
+}
