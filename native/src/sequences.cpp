@@ -258,11 +258,12 @@ int32_t seq_shift(spec & s, int32_t seq_id, int32_t p0, int32_t p1, int32_t delt
 }
 
 int32_t seq_info(spec & s, int32_t seq_id, abi::seq_status & out) {
-    const sequence & q = s.at(seq_id);
-    out.state          = q.lost ? abi::SEQ_STATE_LOST : q.empty() ? abi::SEQ_STATE_NEEDS_BEGIN : abi::SEQ_STATE_READY;
-    out.finish         = q.finish;
-    out.n_tokens       = q.n_tokens();
-    out.n_kv           = s.target.n(seq_id);
+    const sequence & q       = s.at(seq_id);
+    const bool       callers = q.driver == driven_by::caller && !q.history.empty(); // who keeps the last token to itself
+    out.state                = q.lost ? abi::SEQ_STATE_LOST : q.empty() && !callers ? abi::SEQ_STATE_NEEDS_BEGIN : abi::SEQ_STATE_READY;
+    out.finish               = q.finish;
+    out.n_tokens             = callers ? (int32_t) q.history.size() : q.n_tokens();
+    out.n_kv                 = callers ? q.n_shown : s.target.n(seq_id);
     out.token_last     = q.id_last;
     out.n_open         = q.open ? (int32_t) q.emitted.size() : 0;
     out.n_pending      = q.empty() || q.open ? 0 : std::max(0, (int32_t) q.history.size() - s.target.n(seq_id));

@@ -309,3 +309,79 @@ def test_two_threads_in_one_object_are_refused_not_mixed_up(binding: Any, models
         )
         assert status == binding.Status.END
         assert set(seen) == {binding.Status.ERROR_BUSY}
+
+
+def test_the_primitives_say_what_the_order_is_and_go_on(binding: Any, models: dict[str, Path], own_loop: Any, llama: Any) -> None:
+    """Every mistake of a round, made once in the middle of a generation that then goes on to the oracle's tokens."""
+
+    def refused(exception: str, cause: str, name: str, *arguments: int) -> None:
+        with pytest.raises(getattr(binding, exception), match=cause):
+            getattr(spec, name)(0, *arguments)
+        assert (spec.info().state.name, spec.info().n_tokens) == ("READY", pos)
+
+    with own_loop(SIMPLE, n_batch=32, n_ubatch=32) as own:
+        spec, target = own.speculative, own.target
+        llama.decode(target, PROMPT[:-1], 0)
+        with pytest.raises(binding.InvalidArgumentError, match=r"batch\.n_tokens is 40, but the target's n_batch is 32"):
+            spec.process([PROMPT[0]] * 40, pos=list(range(40)))
+        spec.process(PROMPT[:-1], pos=list(range(len(PROMPT) - 1)))
+        with pytest.raises(binding.CallOrderError, match="begin and accept have given 0 tokens"):
+            spec.draft_request(0, len(PROMPT) - 1, PROMPT[-1], 4)
+        spec.begin(0, PROMPT[:-1])
+        last, pos, answer = PROMPT[-1], len(PROMPT) - 1, []
+        while len(answer) < 30:
+            refused("CallOrderError", "process has been shown", "draft_request", pos + 1, last, 4)
+            refused("CallOrderError", "has no draft", "accept", 1)
+            spec.draft_request(0, pos, last, 4)
+            spec.draft()
+            draft = spec.get_draft(0)
+            assert 0 < len(draft) <= 4
+            refused("CallOrderError", "is not ended", "draft_request", pos, last, 4)
+            refused("InvalidArgumentError", f"the draft of sequence 0 has {len(draft)} tokens", "accept", len(draft) + 1)
+            refused("CallOrderError", "decode and process the last token and the draft before accept", "accept", len(draft))
+            batch = [last, *draft]
+            llama.decode(target, batch, pos)
+            spec.process(batch, pos=list(range(pos, pos + len(batch))), output=True)
+            chosen = [llama.argmax(target, i, 64) for i in range(len(batch))]
+            n = next((i for i, token in enumerate(draft) if token != chosen[i]), len(draft))
+            spec.accept(0, n)
+            pos, last, answer = pos + n + 1, chosen[n], answer + chosen[: n + 1]
+            llama.lib.helper_seq_rm(target, 0, pos, -1)
+            refused("CallOrderError", "has no draft", "accept", 1)  # twice
+        assert answer == run(NEXT, NEXT[PROMPT[-1]], len(answer))
+
+
+def test_a_draft_with_a_quantised_cache_drafts_all_the_same(binding: Any, models: dict[str, Path], llama: Any) -> None:
+    model, draft_model = llama.model(models["target-llama"]), llama.model(models["draft-llama-perfect"])
+    target = llama.context(model)
+    draft = llama.context(draft_model, other=target, type_v_q8_0=1, flash_attn=1)
+    with binding.Speculative(*(int(llama.ffi.cast("uintptr_t", c)) for c in (target, draft)), **SIMPLE_PARAMS) as spec:
+        spec.prompt(PROMPT)
+        tokens: list[int] = []
+        while len(tokens) < 40:
+            assert spec.decode() == 0
+            tokens += spec.accepted()
+        assert tokens == run(NEXT, NEXT[PROMPT[-1]], len(tokens))
+        assert spec.stats().n_accepted == spec.stats().n_drafted > 20
+    for context in (draft, target):
+        llama.lib.llama_free(context)
+
+
+def test_no_target_context_is_refused(binding: Any) -> None:
+    for strategy in ("none", "draft-simple", "draft-mtp", "draft-eagle3", "draft-dflash", "ngram-simple"):
+        with pytest.raises(binding.InvalidArgumentError, match="ctx_tgt is NULL"):
+            binding.Speculative(0, strategies=strategy)
+
+
+def test_a_buffer_that_is_too_small_loses_nothing(binding: Any, models: dict[str, Path]) -> None:
+    """It says how large it must be, and the tokens are there for the next call."""
+    options = {"model_draft": str(models["draft-llama-perfect"]), "strategies": "draft-simple", "n_draft_max": 40}
+    with binding.Session(models["target-llama"], n_ctx=256, n_threads=1, **options) as session:
+        spec, library = session.speculative, session._library
+        spec.prompt(PROMPT)
+        assert spec.decode() == 0
+        buffer, n = library.ffi.new("int32_t[]", 41), library.ffi.new("size_t *")
+        status = library.lib.llama_speculative_get_accepted_tokens(spec._handle, 0, buffer, 40, n)
+        assert (status, n[0], list(buffer)) == (binding.Status.ERROR_BUFFER_TOO_SMALL, 41, [0] * 41)
+        assert library.lib.llama_speculative_get_accepted_tokens(spec._handle, 0, buffer, 41, n) == 0
+        assert list(buffer) == run(NEXT, NEXT[PROMPT[-1]], 41)

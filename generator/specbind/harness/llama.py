@@ -15,8 +15,10 @@ struct helper_context_options {
 void helper_start(void);
 struct llama_model * helper_model_load(const char * path, int32_t load_mtp);
 struct llama_context * helper_context_new(struct llama_model * model, const struct helper_context_options * o);
-struct llama_context * helper_draft_context_new(struct llama_model * model, const struct helper_context_options * o,
-                                                struct llama_context * other);
+struct llama_context * helper_special_context_new(struct llama_model * model, const struct helper_context_options * o,
+                                                  struct llama_context * other, int32_t watched);
+void helper_watch(int32_t (*call)(void *), void * argument, int64_t n_nodes);
+int64_t helper_watched(void);
 int32_t helper_decode(struct llama_context * ctx, int32_t n, int32_t * token, int32_t * pos, int32_t * seq, int8_t * output);
 const float * helper_logits(struct llama_context * ctx, int32_t index);
 int32_t helper_n_vocab(const struct llama_model * model);
@@ -70,10 +72,10 @@ class Llama:
         assert model != self.ffi.NULL, f"{path} does not load"
         return self.ffi.gc(model, self.lib.llama_model_free)
 
-    def context(self, model: Any, other: Any = None, **options: int) -> Any:
-        """A context with DEFAULTS and `options`; `other` is the target of a draft context. The caller frees it with `lib.llama_free`, in the right order."""
+    def context(self, model: Any, other: Any = None, *, watched: bool = False, **options: int) -> Any:
+        """A context with DEFAULTS and `options`; `other` is the target of a draft context, `watched` lets helper_watch count it. The caller frees it with `lib.llama_free`, in the right order."""
         given = self.ffi.new("struct helper_context_options *", {**DEFAULTS, **options})
-        context = self.lib.helper_draft_context_new(model, given, other or self.ffi.NULL)
+        context = self.lib.helper_special_context_new(model, given, other or self.ffi.NULL, int(watched))
         assert context != self.ffi.NULL, f"no context with {options}"
         return context
 

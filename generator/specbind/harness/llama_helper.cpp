@@ -32,7 +32,30 @@ HELPER llama_model * helper_model_load(const char * path, int32_t load_mtp) {
     return llama_model_load_from_file(path, params);
 }
 
-static llama_context * new_context(llama_model * model, const helper_context_options * o, llama_context * other) {
+// Calls a function in the middle of an evaluation, as another thread might: at the n-th graph node that any watched context
+// comes to.
+static struct {
+    int32_t (*call)(void *) = nullptr;
+    void *  argument        = nullptr;
+    int64_t n_left          = -1;
+    int64_t n_seen          = 0;
+} watch;
+
+HELPER void helper_watch(int32_t (*call)(void *), void * argument, int64_t n_nodes) {
+    watch = {call, argument, n_nodes, 0};
+}
+
+HELPER int64_t helper_watched(void) { return watch.n_seen; }
+
+static bool on_node(ggml_tensor *, bool ask, void *) {
+    ++watch.n_seen;
+    if (ask && watch.call && watch.n_left-- == 0) {
+        watch.call(watch.argument);
+    }
+    return false;
+}
+
+static llama_context * new_context(llama_model * model, const helper_context_options * o, llama_context * other, bool watched) {
     llama_context_params params  = llama_context_default_params();
     params.n_ctx                 = (uint32_t) o->n_ctx;
     params.n_batch               = (uint32_t) o->n_batch;
@@ -51,6 +74,9 @@ static llama_context * new_context(llama_model * model, const helper_context_opt
     if (o->type_v_q8_0) {
         params.type_v = GGML_TYPE_Q8_0;
     }
+    if (watched) {
+        params.cb_eval = on_node;
+    }
     if (o->embeddings) {
         params.pooling_type = LLAMA_POOLING_TYPE_MEAN;
     }
@@ -58,12 +84,12 @@ static llama_context * new_context(llama_model * model, const helper_context_opt
 }
 
 HELPER llama_context * helper_context_new(llama_model * model, const helper_context_options * o) {
-    return new_context(model, o, nullptr);
+    return new_context(model, o, nullptr, false);
 }
 
-// A context that reads from `other`, its target.
-HELPER llama_context * helper_draft_context_new(llama_model * model, const helper_context_options * o, llama_context * other) {
-    return new_context(model, o, other);
+// A context that reads from `other`, its target, and whose graph nodes helper_watch counts if `watched`.
+HELPER llama_context * helper_special_context_new(llama_model * model, const helper_context_options * o, llama_context * other, int32_t watched) {
+    return new_context(model, o, other, watched != 0);
 }
 
 HELPER int32_t helper_n_vocab(const llama_model * model) {

@@ -98,7 +98,8 @@ struct Case {
         let seconds = (clock.now - start) / .seconds(1)
         let result = try session.result()
         return [
-            "text \(hex(bytes))", "seconds \(seconds)", "drafted 0 \(result.nDrafted)", "accepted 0 \(result.nAccepted)",
+            "text \(hex(bytes))", "seconds \(seconds)", "drafted 0 \(result.nDrafted)",
+            "accepted 0 \(result.nAccepted)",
             "finish 0 \(specName(result.finish))",
         ]
     }
