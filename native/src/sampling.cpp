@@ -2,7 +2,9 @@
 
 #include "barrier.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spb {
 
@@ -70,14 +72,24 @@ void sequence_sampler::set(llama_sampler * next_smpl, int32_t n_vocab) {
     saved.reset();
 }
 
+// The first of the largest. Several maxima side by side let the compiler use vector instructions: a vocabulary of 262,144
+// tokens is as much work as a layer of a small model otherwise.
 static llama_token argmax(const float * logits, int32_t n_vocab) {
-    llama_token best = 0;
-    for (llama_token id = 1; id < n_vocab; ++id) {
-        if (logits[id] > logits[best]) {
-            best = id;
+    constexpr int32_t LANES = 16;
+    float             most[LANES];
+    std::fill(most, most + LANES, -std::numeric_limits<float>::infinity());
+    const int32_t n = n_vocab - n_vocab % LANES;
+    for (int32_t i = 0; i < n; i += LANES) {
+        for (int32_t k = 0; k < LANES; ++k) {
+            most[k] = logits[i + k] > most[k] ? logits[i + k] : most[k];
         }
     }
-    return best;
+    float best = *std::max_element(most, most + LANES);
+    for (int32_t i = n; i < n_vocab; ++i) {
+        best = std::max(best, logits[i]);
+    }
+    const float * found = std::find(logits, logits + n_vocab, best);
+    return found < logits + n_vocab ? (llama_token) (found - logits) : 0;
 }
 
 sampled sequence_sampler::next(const float * logits, int32_t n_vocab) {

@@ -94,6 +94,8 @@ def test_two_objects_on_two_threads_do_not_meet(
             [program, next_file, models[target], models[draft] if draft else "-", strategies, "300"],
             capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
+        if "unexpected memory mapping" in ran.stderr:
+            pytest.skip("this kernel's address layout is too random for the compiler's thread sanitizer: `sysctl vm.mmap_rnd_bits=28`")
         assert ran.returncode == 0, ran.stderr[-3000:]
         assert re.fullmatch(r"ok: [1-9]\d* cancelled, [1-9]\d* lines\n", ran.stdout)
 

@@ -154,3 +154,13 @@ def test_a_library_without_documentation_is_one_mistake(tmp_path: Path) -> None:
     doc = text[text.index("  doc: |\n") : text.index("  terms:")]
     _, found = check(edited(tmp_path, (doc, "")))
     assert [(d.code, d.message) for d in found] == [("SB011", "'library' has no 'doc'")]
+
+
+@pytest.mark.parametrize("wrong", ["[library: press_price]", "[[press]]", "{a: 1}", "7", "press"])
+def test_terms_that_are_no_list_of_names_are_mistakes(tmp_path: Path, wrong: str) -> None:
+    """Found by the random texts: a mapping among the terms ended in a TypeError."""
+    text = SAMPLE.read_text(encoding="utf-8")
+    terms = text[text.index("  terms:") : text.index("\n\ngroups")]
+    spec, found = check(edited(tmp_path, (terms, f"  terms: {wrong}")))
+    assert spec is None
+    assert {d.code for d in found} & {"SB010"}

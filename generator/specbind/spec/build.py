@@ -60,7 +60,7 @@ class Builder:
             functions=tuple(self.function(*f) for f in self.section("functions")),
             source=self.source.file,
             since=self.since,
-            terms=tuple(library.get("terms", ())),
+            terms=words(library.get("terms")),
         )
         return Built(spec, self.declared, self.nodes)
 
@@ -176,6 +176,11 @@ def plain(node: Node) -> Any:
     if isinstance(node, Map):
         return {key: plain(child) for key, (_, child) in node.entries.items()}
     return [plain(child) for child in node.items] if isinstance(node, Seq) else node.value
+
+
+def words(values: object) -> tuple[str, ...]:
+    """The texts of a list; what else stands there is a mistake that has been noted."""
+    return tuple(v for v in values if isinstance(v, str)) if isinstance(values, list) else ()
 
 
 def names(section: Node | None) -> Iterator[str]:
