@@ -83,6 +83,23 @@ func (o *Spec) left(seqID int32) *SequenceLeft {
 	return sequenceLeft(o.library, o.pointer, seqID)
 }
 
+// SelectionGet calls llama_speculative_selection_get. What drafts on a spec, and, where auto was asked for, why.
+//
+// Errors: [ErrInvalidArgument], [ErrBusy], [ErrInternal].
+func (o *Spec) SelectionGet() (Selection, error) {
+	pointer, err := o.enter()
+	if err != nil {
+		return Selection{}, err
+	}
+	defer o.leave()
+	out := raw.Selection{StructSize: uint32(unsafe.Sizeof(raw.Selection{}))}
+	status := o.library.raw.SelectionGet(pointer, &out)
+	if _, err := o.check("selection_get", status, noSequence); err != nil {
+		return Selection{}, err
+	}
+	return receivedSelection(&out), nil
+}
+
 // Begin starts a generation on a sequence whose tokens the target has evaluated and [Spec.Process] has seen, all but
 // the last token of the prompt.
 //

@@ -41,9 +41,11 @@ type Params struct {
 	NgramModNMax int32
 	// ngram-mod: shortest draft; shorter ones are thrown away. (tokens; 0 to 1024; default 48)
 	NgramModNMin int32
-	// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark, ngram-simple,
-	// ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies are asked
-	// first, in the order of this list, then the draft model. (default "none")
+	// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark,
+	// ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies
+	// are asked first, in the order of this list, then the draft model. auto stands for the draft strategy that the
+	// draft model is made for, or for draft-mtp where no draft is given and the target has MTP heads;
+	// [Spec.SelectionGet] says what it found. (default "none")
 	Strategies string
 	// ngram-cache: file of a static cache, or nil.
 	NgramCacheStatic string
@@ -383,6 +385,21 @@ func receivedNeeds(r *raw.Needs) Needs {
 		NUbatchPerSeq:     r.NUbatchPerSeq,
 		Rollback:          r.Rollback,
 		NDraftMax:         r.NDraftMax,
+	}
+}
+
+// Selection is received as llama_speculative_selection. What drafts, and why.
+type Selection struct {
+	// Names, comma-separated, in the order in which they are asked; none for plain decoding.
+	Strategies string
+	// Why the draft strategy among them is this one, or why there is none.
+	Reason string
+}
+
+func receivedSelection(r *raw.Selection) Selection {
+	return Selection{
+		Strategies: raw.Text(r.Strategies),
+		Reason:     raw.Text(r.Reason),
 	}
 }
 

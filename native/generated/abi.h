@@ -9,7 +9,7 @@ namespace spb::abi {
 
 constexpr const char * LIBRARY      = "llama_speculative";
 constexpr const char * PREFIX       = "llama_speculative_";
-constexpr const char * SPEC_HASH    = "ffb94262d46c0561";
+constexpr const char * SPEC_HASH    = "1ce314a755f6ccb0";
 constexpr uint32_t     VERSION      = LLAMA_SPECULATIVE_VERSION;
 constexpr const char * VERSION_NAME = "0.1.0";
 
@@ -89,6 +89,7 @@ using build_details  = ::llama_speculative_build_details;
 using identity_entry = ::llama_speculative_identity_entry;
 using params         = ::llama_speculative_params;
 using needs          = ::llama_speculative_needs;
+using selection      = ::llama_speculative_selection;
 using batch          = ::llama_speculative_batch;
 using seq_status     = ::llama_speculative_seq_status;
 using counters       = ::llama_speculative_counters;

@@ -101,6 +101,17 @@ template <> struct rules<abi::needs> {
     }
 };
 
+template <> struct rules<abi::selection> {
+    static constexpr uint32_t    sizes[] = { sizeof(abi::selection) };
+    static constexpr struct_rule rule    = {sizes, 1, nullptr};
+
+    static abi::selection defaults() {
+        abi::selection zero{};
+        zero.struct_size = sizeof(zero);
+        return zero;
+    }
+};
+
 template <> struct rules<abi::batch> {
     static constexpr uint32_t    sizes[] = { sizeof(abi::batch) };
     static constexpr struct_rule rule    = {sizes, 1, nullptr};
@@ -225,6 +236,11 @@ namespace {
 
 [[maybe_unused]] void validate(const abi::needs & v, const check::place & at, [[maybe_unused]] int32_t n_seq) {
     check::known(v.rollback, rollback_values, at.field("rollback"));
+}
+
+[[maybe_unused]] void validate(const abi::selection & v, const check::place & at, [[maybe_unused]] int32_t n_seq) {
+    check::not_null(v.strategies, at.field("strategies"));
+    check::not_null(v.reason, at.field("reason"));
 }
 
 [[maybe_unused]] void validate(const abi::batch & v, const check::place & at, [[maybe_unused]] int32_t n_seq) {
@@ -379,6 +395,18 @@ void llama_speculative_free(llama_speculative * spec) {
             return abi::OK;
         });
     }
+}
+
+llama_speculative_status llama_speculative_selection_get(llama_speculative * spec, llama_speculative_selection * out) {
+    return barrier(self_of<spb::spec>(spec), "llama_speculative_selection_get", [&] {
+        check::not_null(spec, "spec");
+        auto & self = *self_of<spb::spec>(spec);
+        exclusive in_use(self, "spec");
+        check::out_struct<abi::selection> out_out(out, "out");
+        const int32_t status = impl::selection_get(self, out_out.value);
+        out_out.deliver(status);
+        return status;
+    });
 }
 
 llama_speculative_status llama_speculative_begin(llama_speculative * spec, int32_t seq_id, const int32_t * tokens, size_t n_tokens) {

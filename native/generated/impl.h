@@ -28,6 +28,7 @@ int32_t requirements(llama_model * model_tgt, llama_model * model_dft, const abi
 int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, const abi::params & params, llama_context ** out);
 int32_t init(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & params, spb::spec ** out);
 void free(spb::spec * spec);
+int32_t selection_get(spb::spec & spec, abi::selection & out);
 
 // Primitives
 

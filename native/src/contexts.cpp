@@ -1,4 +1,5 @@
 // From models and params to a live object: what the contexts must be like, and refusing what upstream would abort on.
+#include "detection.h"
 #include "identity.h"
 #include "impl.h"
 #include "log_bridge.h"
@@ -45,7 +46,18 @@ static void require_empty(const llama_context * ctx, const char * which) {
 
 spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params & p)
     : ctx_tgt(ctx_tgt), ctx_dft(ctx_dft), vocab(llama_model_get_vocab(llama_get_model(ctx_tgt))), n_vocab(llama_vocab_n_tokens(vocab)),
-      n_seq((int32_t) llama_n_seq_max(ctx_tgt)), n_ctx_seq((int32_t) llama_n_ctx_seq(ctx_tgt)), strategies(parse_strategies(p)), batch(ctx_tgt) {
+      n_seq((int32_t) llama_n_seq_max(ctx_tgt)), n_ctx_seq((int32_t) llama_n_ctx_seq(ctx_tgt)), batch(ctx_tgt) {
+    const llama_model * model_tgt = llama_get_model(ctx_tgt);
+    const llama_model * model_dft = ctx_dft && llama_get_model(ctx_dft) != model_tgt ? llama_get_model(ctx_dft) : nullptr;
+    selection           selected  = select(p, model_tgt, model_dft);
+    strategies                    = std::move(selected.strategies);
+    reason                        = selected.reason;
+    for (const strategy_info * info : strategies) {
+        names += (names.empty() ? "" : ",") + std::string(info->name);
+    }
+    if (names.empty()) {
+        names = "none";
+    }
     const strategy_info * model = draft_strategy(strategies);
     if (!llama_get_memory(ctx_tgt)) {
         fail(abi::ERROR_UNSUPPORTED, "the target context has no memory (an embedding model?): there is nothing to decode step by step");
@@ -59,12 +71,13 @@ spec::spec(llama_context * ctx_tgt, llama_context * ctx_dft, const abi::params &
         fail(abi::ERROR_INVALID_ARGUMENT, "ctx_dft is given, but none of the strategies '%s' uses a draft context: pass NULL", p.strategies);
     }
     target = context_memory(ctx_tgt);
-    if (model) {
+    if (model && !driver::shares_memory(ctx_dft, ctx_tgt)) {
         draft = context_memory(ctx_dft);
     }
     seqs.resize(n_seq);
     for (sequence & q : seqs) {
         q.history.reserve((size_t) n_ctx_seq); // rounds do not allocate
+        q.lessons.reserve((size_t) n_ctx_seq + 1);
     }
 
     claim = std::make_unique<target_claim>(ctx_tgt);
@@ -109,7 +122,8 @@ namespace impl {
 
 int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, const abi::params & p, llama_context ** out) {
     require_own_llama();
-    const auto            strategies = parse_strategies(p);
+    llama_model *         model_tgt  = const_cast<llama_model *>(llama_get_model(ctx_tgt));
+    const auto            strategies = select(p, model_tgt, model_dft).strategies;
     const strategy_info * model      = draft_strategy(strategies);
     *out                             = nullptr;
     if (!model) {
@@ -118,7 +132,6 @@ int32_t draft_context_init(llama_context * ctx_tgt, llama_model * model_dft, con
         }
         return abi::OK;
     }
-    llama_model * model_tgt = const_cast<llama_model *>(llama_get_model(ctx_tgt));
     require_models(model_tgt, model_dft, strategies, p);
 
     const int32_t n_seq   = (int32_t) llama_n_seq_max(ctx_tgt);

@@ -74,8 +74,24 @@ void draft(common_speculative * cs, const std::vector<request> & requests) {
             dp.drafting = dp.drafting && may_draft(*impl, dp);
             any |= dp.drafting;
         }
+        auto * cache = as<ngram_cache>(*impl);
+        if (cache) {
+            for (const request & r : requests) {
+                if (cache->sinfos[r.seq].cache_size == 0) {
+                    r.lessons->clear();
+                }
+            }
+        }
         if (any) {
             impl->draft(cs->dparams);
+        }
+        if (cache) {
+            for (const request & r : requests) {
+                const auto n = (int32_t) cache->sinfos[r.seq].cache_size;
+                if (n > (r.lessons->empty() ? 0 : r.lessons->back())) {
+                    r.lessons->push_back(n);
+                }
+            }
         }
         for (const request & r : requests) {
             auto & dp = cs->dparams[r.seq];
@@ -153,6 +169,28 @@ void forget_history(common_speculative * cs, int32_t seq) {
         } else if (auto * p = as<ngram_cache>(*impl)) {
             p->sinfos[seq].cache_size = 0;
             p->sinfos[seq].ngram_cache_context.clear();
+        }
+    }
+}
+
+bool has_lessons(const common_speculative * cs, int32_t seq) {
+    for (const auto & impl : cs->impls) {
+        if (auto * p = as<ngram_cache>(*impl)) {
+            return p->sinfos[seq].cache_size > 0;
+        }
+    }
+    return false;
+}
+
+void teach(common_speculative * cs, int32_t seq, const llama_tokens & tokens, const std::vector<int32_t> & lessons) {
+    for (auto & impl : cs->impls) {
+        if (auto * p = as<ngram_cache>(*impl)) {
+            auto & info = p->sinfos[seq];
+            for (const int32_t end : lessons) {
+                llama_tokens lesson(tokens.begin() + (ptrdiff_t) info.cache_size, tokens.begin() + end);
+                common_ngram_cache_update(info.ngram_cache_context, LLAMA_NGRAM_MIN, LLAMA_NGRAM_MAX, lesson, (int) lesson.size(), false);
+                info.cache_size = (size_t) end;
+            }
         }
     }
 }
@@ -275,6 +313,31 @@ bool embeddings(const llama_context * ctx) {
     return ctx->get_cparams().embeddings;
 }
 
+bool shares_memory(llama_context * draft, const llama_context * target) {
+    return context_type(draft) == LLAMA_CONTEXT_TYPE_MTP && llama_get_ctx_other(draft) == target;
+}
+
+std::string shared_memory_mismatch(const llama_model * target, const llama_model * heads) {
+    if (heads->arch != LLM_ARCH_GEMMA4_ASSISTANT) {
+        return {};
+    }
+    if (target->arch != LLM_ARCH_GEMMA4) {
+        return format("they look into the memory of a 'gemma4' target, but this one is '%s'", architecture(target).c_str());
+    }
+    const llama_hparams & t = target->hparams;
+    const llama_hparams & h = heads->hparams;
+    for (uint32_t il = 0; il < h.n_layer_nextn; ++il) {
+        const int32_t from = llama_model_n_layer(target) - (h.is_swa(il) ? 2 : 1); // upstream's rule
+        if (from < 0 || t.is_swa(from) != h.is_swa(il)) {
+            return format("head %u needs layer %d of the target to have %s sliding window", il, from, h.is_swa(il) ? "a" : "no");
+        }
+        if (t.n_embd_head_k(from) != h.n_embd_head_k(il)) {
+            return format("head %u has keys of %u values, layer %d of the target of %u", il, h.n_embd_head_k(il), from, t.n_embd_head_k(from));
+        }
+    }
+    return {};
+}
+
 llama_context_type context_type(const llama_context * ctx) {
     return ctx->get_cparams().ctx_type;
 }
@@ -284,7 +347,8 @@ bool mtp_heads_loaded(const llama_model * model) {
     if (n_nextn == 0 || model->layers.empty()) {
         return false;
     }
-    return model->layers.back().nextn.eh_proj != nullptr;
+    // an assistant, which consists of heads alone, has one projection for all of them
+    return model->layers.back().nextn.eh_proj != nullptr || model->nextn_proj_pre != nullptr;
 }
 
 std::string architecture(const llama_model * model) {

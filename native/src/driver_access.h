@@ -39,6 +39,7 @@ struct request {
     llama_token          id_last;
     const llama_tokens * history;
     llama_tokens *       draft; // empty on entry
+    std::vector<int32_t> * lessons; // of the sequence, for `teach`
 };
 
 // Drafts for all requests at once.
@@ -69,6 +70,12 @@ bool has_boundary(const common_speculative * cs);
 // The draft context already holds the token and is not fed again. False when the draft context could not follow.
 bool refresh_boundary(common_speculative * cs, const common_batch & batch);
 
+// ngram-cache knows what its lessons taught it: one lesson is the tokens between two of these lengths, and n-grams across
+// the border of two lessons are not counted. `draft` writes the lengths down; `teach` gives the same lessons again, from
+// nothing, so that the same ties are broken in the same way.
+bool has_lessons(const common_speculative * cs, int32_t seq);
+void teach(common_speculative * cs, int32_t seq, const llama_tokens & tokens, const std::vector<int32_t> & lessons);
+
 // Copies what the strategies know of `src` to `dst`.
 void copy(common_speculative * cs, int32_t src, int32_t dst);
 
@@ -84,6 +91,12 @@ bool    kv_unified(const llama_context * ctx);
 bool    embeddings(const llama_context * ctx);
 
 llama_context_type context_type(const llama_context * ctx);
+
+// Whether a draft context has no memory of its own and looks into the target's (the heads of a gemma4 assistant).
+bool shares_memory(llama_context * draft, const llama_context * target);
+
+// Why heads that look into the target's memory cannot find there what they need; empty when they can, or have their own.
+std::string shared_memory_mismatch(const llama_model * target, const llama_model * heads);
 
 // Whether a model's MTP heads were loaded (`load_mtp`).
 bool mtp_heads_loaded(const llama_model * model);

@@ -19,6 +19,10 @@
 
 namespace spb {
 
+const char * llama_commit() {
+    return SPB_LLAMA_COMMIT;
+}
+
 static const char * compiler() {
 #if defined(__clang__)
     return "clang " __clang_version__;
@@ -61,12 +65,12 @@ void require_own_llama() {
     static const bool agree = layouts_agree();
     if (!agree) {
         fail(abi::ERROR_UNSUPPORTED, "the loaded libllama (%s) was built from another llama.cpp than this library (%s, %s): its structs have another layout. Load the libllama that lies beside this library",
-             llama_version(), SPB_LLAMA_VERSION, SPB_LLAMA_COMMIT);
+             llama_version(), SPB_LLAMA_VERSION, llama_commit());
     }
     static std::once_flag once;
     std::call_once(once, [] {
         if (std::string(llama_version()) != SPB_LLAMA_VERSION) {
-            log(abi::LOG_WARN, "the loaded libllama is %s, this library was built with %s (%s)\n", llama_version(), SPB_LLAMA_VERSION, SPB_LLAMA_COMMIT);
+            log(abi::LOG_WARN, "the loaded libllama is %s, this library was built with %s (%s)\n", llama_version(), SPB_LLAMA_VERSION, llama_commit());
         }
     });
 }
@@ -75,7 +79,7 @@ namespace impl {
 
 int32_t build_info(abi::build_details & out) {
     out.abi_version          = abi::VERSION;
-    out.llama_commit         = SPB_LLAMA_COMMIT;
+    out.llama_commit         = llama_commit();
     out.llama_version_built  = SPB_LLAMA_VERSION;
     out.llama_version_loaded = llama_version();
     out.backends             = backends();

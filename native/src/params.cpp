@@ -14,7 +14,7 @@ static const strategy_info STRATEGIES[] = {
     {"ngram-map-k",   COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K,   false, false, false, false},
     {"ngram-map-k4v", COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K4V, false, false, false, false},
     {"ngram-mod",     COMMON_SPECULATIVE_TYPE_NGRAM_MOD,     false, false, false, false},
-    {"ngram-cache",   COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,   false, false, false, false},
+    {"ngram-cache",   COMMON_SPECULATIVE_TYPE_NGRAM_CACHE,   false, false, false, true },
     {"draft-simple",  COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE,  true,  false, false, true },
     {"draft-eagle3",  COMMON_SPECULATIVE_TYPE_DRAFT_EAGLE3,  true,  true,  false, true },
     {"draft-mtp",     COMMON_SPECULATIVE_TYPE_DRAFT_MTP,     true,  true,  false, true },
@@ -23,6 +23,8 @@ static const strategy_info STRATEGIES[] = {
 };
 
 static const int32_t NGRAM_CACHE_DRAFT_MAX = 8;
+
+static const char * const AUTO = "auto"; // the strategy that the models are made for
 
 static const strategy_info * strategy_named(const std::string & name) {
     for (const auto & s : STRATEGIES) {
@@ -33,8 +35,12 @@ static const strategy_info * strategy_named(const std::string & name) {
     return nullptr;
 }
 
+const strategy_info * strategy_of(common_speculative_type type) {
+    return std::find_if(std::begin(STRATEGIES), std::end(STRATEGIES), [&](const strategy_info & s) { return s.type == type; });
+}
+
 std::string strategy_names() {
-    std::string names = "none";
+    std::string names = "none, auto";
     for (const auto & s : STRATEGIES) {
         names += std::string(", ") + s.name;
     }
@@ -86,27 +92,37 @@ static void require_readable_cache(const char * path, const char * field) {
     fail(abi::ERROR_INVALID_ARGUMENT, "params.%s: '%s' is not an n-gram cache file, or it is cut short", field, path);
 }
 
-std::vector<const strategy_info *> parse_strategies(const abi::params & p) {
+bool wants_detection(const abi::params & p) {
+    const std::vector<std::string> names = split(p.strategies);
+    return std::find(names.begin(), names.end(), AUTO) != names.end();
+}
+
+std::vector<const strategy_info *> parse_strategies(const abi::params & p, const strategy_info * detected) {
     std::vector<const strategy_info *> found;
+    std::string                        first; // name beside which `none` cannot stand
     bool                               none = false;
     for (const std::string & name : split(p.strategies)) {
         if (name == "none") {
             none = true;
             continue;
         }
-        const strategy_info * s = strategy_named(name);
-        if (!s) {
+        const strategy_info * s = name == AUTO ? detected : strategy_named(name);
+        if (!s && name != AUTO) {
             fail(abi::ERROR_INVALID_ARGUMENT, "params.strategies: '%s' is not a strategy; known are %s", name.c_str(), strategy_names().c_str());
         }
-        if (std::find(found.begin(), found.end(), s) == found.end()) {
+        first = first.empty() ? name : first;
+        if (s && std::find(found.begin(), found.end(), s) == found.end()) {
             found.push_back(s);
         }
     }
-    if (none && !found.empty()) {
-        fail(abi::ERROR_INVALID_ARGUMENT, "params.strategies: 'none' cannot stand beside '%s'", found.front()->name);
+    if (none && !first.empty()) {
+        fail(abi::ERROR_INVALID_ARGUMENT, "params.strategies: 'none' cannot stand beside '%s'", first.c_str());
     }
     const strategy_info * model = nullptr;
     for (const strategy_info * s : found) {
+        if (s->draft_model && wants_detection(p) && s != detected) {
+            fail(abi::ERROR_INVALID_ARGUMENT, "params.strategies: 'auto' finds the draft strategy, so '%s' cannot stand beside it", s->name);
+        }
         if (s->draft_model && model) {
             fail(abi::ERROR_UNSUPPORTED, "params.strategies: '%s' and '%s' both need the draft context, and there is one: name one of them",
                  model->name, s->name);

@@ -23,9 +23,15 @@ struct strategy_info {
 // All names, comma-separated, in the order in which they are asked to draft.
 std::string strategy_names();
 
-// The strategies of a list, in upstream's order, checked against each other. Empty for "none" and for a draft limit of
-// 0 where only draft models are named. Throws ERROR_INVALID_ARGUMENT or ERROR_UNSUPPORTED.
-std::vector<const strategy_info *> parse_strategies(const abi::params & p);
+// The strategy of one of upstream's types.
+const strategy_info * strategy_of(common_speculative_type type);
+
+// Whether `auto` stands in the list.
+bool wants_detection(const abi::params & p);
+
+// The strategies of a list, in upstream's order, checked against each other. `detected` takes the place of `auto`. Empty
+// for "none" and for a draft limit of 0 where only draft models are named. Throws ERROR_INVALID_ARGUMENT or ERROR_UNSUPPORTED.
+std::vector<const strategy_info *> parse_strategies(const abi::params & p, const strategy_info * detected = nullptr);
 
 // The draft-model strategy among them, or null; there is at most one.
 const strategy_info * draft_strategy(const std::vector<const strategy_info *> & strategies);

@@ -155,7 +155,7 @@ int32_t draft(spec & s) {
         q.strategy = -1;
         q.drafted  = true;
         if (q.requested > 0 && s.driver) {
-            s.requests.push_back({seq, q.requested, q.pos0, q.request_last, &q.history, &q.draft});
+            s.requests.push_back({seq, q.requested, q.pos0, q.request_last, &q.history, &q.draft, &q.lessons});
         }
         q.requested = -1;
     }

@@ -1,6 +1,7 @@
 #include "requirements.h"
 
 #include "barrier.h"
+#include "detection.h"
 #include "driver_access.h"
 #include "identity.h"
 #include "impl.h"
@@ -57,6 +58,10 @@ static void require_mtp(const llama_model * target, const llama_model * draft, c
     }
     if (!driver::mtp_heads_loaded(heads)) {
         fail(abi::ERROR_UNSUPPORTED, "%s: the MTP heads of the %s model are not loaded: load it with load_mtp = true", strategy.name, which);
+    }
+    const std::string mismatch = driver::shared_memory_mismatch(target, heads);
+    if (!mismatch.empty()) {
+        fail(abi::ERROR_UNSUPPORTED, "%s: the heads of the draft model do not fit this target: %s", strategy.name, mismatch.c_str());
     }
     if (llama_model_n_embd_out(heads) != llama_model_n_embd_out(target)) {
         fail(abi::ERROR_UNSUPPORTED, "%s: hidden rows of the target have %d values, the heads expect %d", strategy.name,
@@ -195,7 +200,7 @@ namespace impl {
 
 int32_t requirements(llama_model * model_tgt, llama_model * model_dft, const abi::params & p, abi::needs & out) {
     require_own_llama();
-    const auto            strategies = parse_strategies(p);
+    const auto            strategies = select(p, model_tgt, model_dft).strategies;
     const strategy_info * model      = draft_strategy(strategies);
     require_models(model_tgt, model_dft, strategies, p);
 

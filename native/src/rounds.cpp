@@ -34,7 +34,7 @@ void make_drafts(spec & s) {
         q.strategy      = -1;
         const int32_t n = s.driver ? draft_budget(s, q) : 0;
         if (n > 0) {
-            s.requests.push_back({seq, n, (llama_pos) q.history.size(), q.id_last, &q.history, &q.draft});
+            s.requests.push_back({seq, n, (llama_pos) q.history.size(), q.id_last, &q.history, &q.draft, &q.lessons});
         }
     }
     if (!s.requests.empty()) {

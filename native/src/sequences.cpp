@@ -89,6 +89,8 @@ void clear(spec & s, int32_t seq) {
     sequence fresh;
     fresh.history     = std::move(q.history); // its memory
     fresh.history.clear();
+    fresh.lessons     = std::move(q.lessons); // likewise
+    fresh.lessons.clear();
     fresh.sampler     = std::move(q.sampler);
     fresh.by_strategy = std::move(q.by_strategy);
     fresh.total       = q.total;
@@ -196,6 +198,7 @@ int32_t seq_copy(spec & s, int32_t src, int32_t dst) {
     sequence &       to   = s.at(dst);
     to.driver         = from.driver;
     to.history        = from.history;
+    to.lessons        = from.lessons;
     to.id_last        = from.id_last;
     to.finish         = from.finish;
     to.n_shown        = from.n_shown;

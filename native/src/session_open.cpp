@@ -1,4 +1,5 @@
 // Loading models and making contexts so that they fit each other.
+#include "detection.h"
 #include "identity.h"
 #include "impl.h"
 #include "requirements.h"
@@ -182,31 +183,31 @@ std::unique_ptr<session> open_session(const abi::session_params & p, bool & canc
     }
     const abi::params     plain      = abi::default_params();
     const abi::params &   sp         = p.speculative ? *p.speculative : plain;
-    const auto            strategies = parse_strategies(sp);
-    const strategy_info * model      = draft_strategy(strategies);
-    if (p.model_draft && !model && sp.n_draft_max > 0) { // a limit of 0 is plain decoding, whatever is given
+    const strategy_info * named      = draft_strategy(parse_strategies(sp));
+    const bool            detects    = wants_detection(sp) && sp.n_draft_max > 0;
+    const bool            heads      = detects || (named && named->type == COMMON_SPECULATIVE_TYPE_DRAFT_MTP); // may be in use
+    if (p.model_draft && !named && !detects && sp.n_draft_max > 0) { // a limit of 0 is plain decoding, whatever is given
         fail(abi::ERROR_INVALID_ARGUMENT, "session_params.model_draft is given, but none of the strategies '%s' uses a draft model", sp.strategies);
     }
     load_backends();
 
     auto     s = std::make_unique<session>();
     progress prog{p.progress, p.progress_user};
-    const bool own_heads = model && model->type == COMMON_SPECULATIVE_TYPE_DRAFT_MTP && !p.model_draft;
-    const bool mtp_file  = model && model->type == COMMON_SPECULATIVE_TYPE_DRAFT_MTP && p.model_draft;
-    s->model             = load_model(p.model, "model", p.device, "device", p.n_gpu_layers, own_heads, prog);
+    s->model = load_model(p.model, "model", p.device, "device", p.n_gpu_layers, heads && !p.model_draft, prog);
     if (!prog.cancelled && p.model_draft) {
         const char * device = p.device_draft ? p.device_draft : p.device;
-        s->model_dft        = load_model(p.model_draft, "model_draft", device, "device_draft", p.n_gpu_layers_draft, mtp_file, prog);
+        s->model_dft        = load_model(p.model_draft, "model_draft", device, "device_draft", p.n_gpu_layers_draft, heads, prog);
     }
     if (prog.cancelled) {
         cancelled = true;
         return nullptr;
     }
+    const auto strategies = select(sp, s->model.get(), s->model_dft.get()).strategies;
     require_models(s->model.get(), s->model_dft.get(), strategies, sp);
     s->ctx_tgt = make_target(*s, p, longest_draft(strategies, sp));
 
     llama_context * ctx_dft = nullptr;
-    impl::draft_context_init(s->ctx_tgt.get(), model ? s->model_dft.get() : nullptr, sp, &ctx_dft);
+    impl::draft_context_init(s->ctx_tgt.get(), draft_strategy(strategies) ? s->model_dft.get() : nullptr, sp, &ctx_dft);
     s->ctx_dft.reset(ctx_dft);
     s->sp = std::make_unique<spec>(s->ctx_tgt.get(), ctx_dft, sp);
     for (int32_t seq = 0; seq < p.n_seq_max; ++seq) {

@@ -66,6 +66,9 @@ struct sequence {
     std::vector<counters> by_strategy;
     counters              total;
 
+    // Lengths at which ngram-cache learnt: see driver::teach.
+    std::vector<int32_t> lessons;
+
     bool    empty() const { return id_last == LLAMA_TOKEN_NULL; }
     int32_t n_tokens() const { return empty() ? 0 : (int32_t) history.size() + 1; }
     bool    can_go_on() const { return !empty() && !lost && finish == abi::FINISH_NONE; }
@@ -103,9 +106,11 @@ struct spec : object {
     std::unique_ptr<target_claim> claim; // taken when the contexts are found to fit
 
     context_memory target;
-    context_memory draft; // empty without a draft context
+    context_memory draft; // empty without a draft context, and where it shares the target's memory
 
     std::vector<const strategy_info *> strategies; // in the order of the driver
+    std::string                        names;      // of them
+    const char *                       reason = ""; // why the draft strategy among them is this one
     driver::handle                     driver;     // null with no strategy: plain decoding
     bool                               follows_rows = false; // a strategy reads hidden rows of the target
     bool                               has_boundary = false; // and carries one from batch to batch

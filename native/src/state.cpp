@@ -1,4 +1,5 @@
 // A sequence as bytes: its tokens, both memories and the rows that the strategies carry.
+#include "identity.h"
 #include "impl.h"
 #include "spec.h"
 
@@ -10,7 +11,7 @@ namespace spb {
 namespace {
 
 constexpr uint32_t MAGIC  = 0x53425053; // "SPBS"
-constexpr uint32_t LAYOUT = 1;          // raised with every change of what follows
+constexpr uint32_t LAYOUT = 2;          // raised with every change of what follows
 
 uint64_t fnv1a(const void * data, size_t n, uint64_t hash = 14695981039346656037ull) {
     const auto * bytes = static_cast<const uint8_t *>(data);
@@ -39,7 +40,7 @@ uint64_t fingerprint(const llama_context * ctx, uint64_t hash) {
 // Both models and the strategies: a state of other ones does not fit.
 uint64_t fingerprint(const spec & s) {
     uint64_t hash = fingerprint(s.ctx_tgt, 14695981039346656037ull);
-    if (s.draft) {
+    if (draft_strategy(s.strategies)) {
         hash = fingerprint(s.ctx_dft, hash);
     }
     for (const strategy_info * info : s.strategies) {
@@ -50,9 +51,10 @@ uint64_t fingerprint(const spec & s) {
 
 struct header {
     uint32_t magic, layout;
+    char     llama[16]; // commit of llama.cpp: it lays out the memories
     uint64_t models;
     int32_t  id_last, finish, n_draft_max, n_predict_left, n_shown, boundary_at, n_target, n_draft;
-    uint64_t n_history, target_bytes, draft_bytes, boundary_bytes;
+    uint64_t n_history, n_lessons, target_bytes, draft_bytes, boundary_bytes;
 };
 
 struct bytes : std::vector<uint8_t> {
@@ -80,11 +82,14 @@ bytes saved(spec & s, int32_t seq) {
     if (s.driver && q.n_shown > 0) {
         driver::save_boundary(s.driver.get(), seq, boundary);
     }
-    const header h = {MAGIC, LAYOUT, fingerprint(s), q.id_last, q.finish, q.n_draft_max, q.n_predict_left, q.n_shown, q.boundary_at,
-                      s.target.n(seq), s.draft ? s.draft.n(seq) : 0, q.history.size(), target.size(), draft.size(), boundary.size()};
+    const size_t n_lessons = s.driver && driver::has_lessons(s.driver.get(), seq) ? q.lessons.size() : 0;
+    header       h         = {MAGIC, LAYOUT, {}, fingerprint(s), q.id_last, q.finish, q.n_draft_max, q.n_predict_left, q.n_shown, q.boundary_at,
+                              s.target.n(seq), s.draft ? s.draft.n(seq) : 0, q.history.size(), n_lessons, target.size(), draft.size(), boundary.size()};
+    std::strncpy(h.llama, llama_commit(), sizeof(h.llama) - 1);
     bytes out;
     out.put(&h, sizeof(h));
     out.put(q.history.data(), q.history.size() * sizeof(llama_token));
+    out.put(q.lessons.data(), n_lessons * sizeof(int32_t));
     out.put(target.data(), target.size());
     out.put(draft.data(), draft.size());
     out.put(boundary.data(), boundary.size());
@@ -111,14 +116,29 @@ header verified(const spec & s, const uint8_t * data, size_t n) {
     if (fnv1a(data, n - sizeof(sum)) != sum) {
         fail(abi::ERROR_STATE, "the state is damaged: its checksum does not match");
     }
+    if (std::strncmp(h.llama, llama_commit(), sizeof(h.llama) - 1) != 0) {
+        fail(abi::ERROR_STATE, "the state was saved with llama.cpp %.*s, this library has %s", (int) sizeof(h.llama), h.llama, llama_commit());
+    }
     if (h.models != fingerprint(s)) {
         fail(abi::ERROR_STATE, "the state was saved with other models or strategies");
     }
-    const uint64_t size = sizeof(h) + h.n_history * sizeof(llama_token) + h.target_bytes + h.draft_bytes + h.boundary_bytes + sizeof(sum);
-    if (size != n || h.n_history > (uint64_t) s.n_ctx_seq) {
+    if (h.n_history > (uint64_t) s.n_ctx_seq) {
         fail(abi::ERROR_STATE, "the state holds %llu tokens, but a sequence of this context has room for %d", (unsigned long long) h.n_history, s.n_ctx_seq);
     }
+    const uint64_t size = sizeof(h) + (h.n_history + h.n_lessons) * sizeof(int32_t) + h.target_bytes + h.draft_bytes + h.boundary_bytes + sizeof(sum);
+    if (size != n || h.n_lessons > h.n_history + 1) {
+        fail(abi::ERROR_STATE, "the state has %zu bytes, its parts %llu", n, (unsigned long long) size);
+    }
     return h;
+}
+
+// Numbers from the bytes of a state, which may stand at any address.
+std::vector<int32_t> numbers(const uint8_t * data, uint64_t n) {
+    std::vector<int32_t> out((size_t) n);
+    if (n > 0) {
+        std::memcpy(out.data(), data, out.size() * sizeof(int32_t));
+    }
+    return out;
 }
 
 } // namespace
@@ -141,9 +161,14 @@ int32_t state_save(spec & s, int32_t seq_id, uint8_t * out, size_t capacity, siz
 int32_t state_load(spec & s, int32_t seq_id, const uint8_t * data, size_t n_bytes) {
     refuse_callers_sequence(s.at(seq_id), seq_id);
     refuse_open_round(s.at(seq_id), seq_id);
-    const header    h        = verified(s, data, n_bytes);
-    const uint8_t * history  = data + sizeof(h);
-    const uint8_t * target   = history + h.n_history * sizeof(llama_token);
+    const header               h        = verified(s, data, n_bytes);
+    const llama_tokens         history  = numbers(data + sizeof(h), h.n_history);
+    const uint8_t *            behind   = data + sizeof(h) + h.n_history * sizeof(llama_token);
+    const std::vector<int32_t> lessons  = numbers(behind, h.n_lessons);
+    if (!std::is_sorted(lessons.begin(), lessons.end()) || (!lessons.empty() && (lessons.front() < 1 || lessons.back() > (int64_t) h.n_history + 1))) {
+        fail(abi::ERROR_STATE, "the state says that ngram-cache learnt tokens that it does not hold");
+    }
+    const uint8_t * target   = behind + h.n_lessons * sizeof(int32_t);
     const uint8_t * draft    = target + h.target_bytes;
     const uint8_t * boundary = draft + h.draft_bytes;
 
@@ -158,12 +183,13 @@ int32_t state_load(spec & s, int32_t seq_id, const uint8_t * data, size_t n_byte
     }
     if (s.driver) {
         driver::forget_history(s.driver.get(), seq_id);
+        llama_tokens tokens = history;
+        tokens.push_back(h.id_last);
+        driver::teach(s.driver.get(), seq_id, tokens, lessons);
     }
-    q.driver  = h.id_last == LLAMA_TOKEN_NULL ? driven_by::nobody : driven_by::loop;
-    q.history.resize(h.n_history);
-    if (h.n_history > 0) {
-        std::memcpy(q.history.data(), history, h.n_history * sizeof(llama_token));
-    }
+    q.driver         = h.id_last == LLAMA_TOKEN_NULL ? driven_by::nobody : driven_by::loop;
+    q.history.assign(history.begin(), history.end()); // into the memory that it has
+    q.lessons.assign(lessons.begin(), lessons.end());
     q.id_last        = h.id_last;
     q.finish         = h.finish;
     q.n_draft_max    = h.n_draft_max;

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specbind.harness.strategies import Case
+from specbind.harness import own_loop as harness
 
 
 @pytest.fixture
-def own_loop(binding: Any, models: dict[str, Path], llama: Any) -> Callable[..., AbstractContextManager[Any]]:
-    """`own_loop(case, **context options)`: a Speculative on contexts made here, with `.target`, its context, besides."""
-
-    @contextmanager
-    def opened(case: Case, **options: int) -> Iterator[Any]:
-        params = {"strategies": case.strategy, **case.params}
-        model = llama.model(models[case.target], load_mtp=case.strategy == "draft-mtp" and case.draft is None)
-        draft_model = llama.model(models[case.draft], load_mtp=case.strategy == "draft-mtp") if case.draft else None
-        target = llama.context(model, **{**case.contexts, **options})
-        address = int(llama.ffi.cast("uintptr_t", target))
-        draft_address = binding.draft_context(address, draft_model, **params)
-        try:
-            with binding.Speculative(address, draft_address, **params) as spec:
-                yield Own(spec, target)
-        finally:
-            if draft_address:
-                llama.lib.llama_free(llama.ffi.cast("struct llama_context *", draft_address))
-            llama.lib.llama_free(target)
-
-    return opened
-
-
-class Own:
-    """Like a session: `.speculative` is the loop."""
-
-    def __init__(self, speculative: Any, target: Any) -> None:
-        self.speculative = speculative
-        self.target = target
+def own_loop(binding: Any, models: dict[str, Path], llama: Any) -> Callable[..., AbstractContextManager[harness.Own]]:
+    """`own_loop(case, **context options)`."""
+    return partial(harness.own_loop, binding, llama, models)

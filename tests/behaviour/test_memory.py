@@ -13,7 +13,10 @@ from specbind.harness.strategies import ALL
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-NAMES = ("ngram-map-k", "ngram-mod", "draft-simple", "draft-mtp, three heads", "draft-mtp, hybrid", "draft-eagle3", "draft-dflash")
+NAMES = (
+    "ngram-map-k", "ngram-mod", "ngram-cache", "draft-simple", "draft-mtp, three heads", "draft-mtp, shared memory", "draft-mtp, hybrid",
+    "draft-eagle3", "draft-dflash", "draft-dspark",
+)  # fmt: skip
 
 
 def resident() -> int:

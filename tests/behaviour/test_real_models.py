@@ -99,7 +99,7 @@ def test_the_demo_shows_what_was_accepted(build: Any, smollm2: Path) -> None:
     [
         (["--model", "nowhere.gguf"], "cannot open 'nowhere.gguf': No such file or directory"),
         (["--model", "README.md"], "'README.md' is not a GGUF file"),
-        (["--strategies", "telepathy", "--model", str(TINY_MTP)], "'telepathy' is not a strategy; known are none, ngram-simple"),
+        (["--strategies", "telepathy", "--model", str(TINY_MTP)], "'telepathy' is not a strategy; known are none, auto, ngram-simple"),
     ],
 )
 def test_the_demo_ends_with_one_message(build: Any, arguments: list[str], message: str) -> None:

@@ -76,6 +76,13 @@ SESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "a batch of 1": (
         {"strategies": "draft-simple", "model_draft": "draft-llama", "n_batch": 1}, "UnsupportedError", "n_batch is 1: a round with a draft",
     ),
+    "an assistant of another kind of target": (
+        {"strategies": "draft-mtp", "model_draft": "mtp-gemma4-assistant"}, "UnsupportedError", "look into the memory of a 'gemma4' target",
+    ),
+    "an assistant of a target with other layers": (
+        {"model": "target-gemma4-other", "strategies": "draft-mtp", "model_draft": "mtp-gemma4-assistant"},
+        "UnsupportedError", "head 0 needs layer 0 of the target to have a sliding window",
+    ),
     "an unknown device": ({"device": "Abacus0"}, "InvalidArgumentError", "there is no device 'Abacus0'; this build has CPU"),
     "no such model": ({"model": "/nowhere.gguf"}, "ModelError", "cannot open '/nowhere.gguf'"),
     "not a GGUF": ({"model": __file__}, "ModelError", "is not a GGUF file"),

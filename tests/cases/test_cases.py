@@ -21,13 +21,14 @@ DRAFTERS: dict[tuple[str, str | None], Callable[[int], Drafter]] = {
     ("draft-simple", "draft-llama-perfect"): lambda n: ModelDrafter((NEXT,), n),
     ("draft-simple", "draft-llama-eos"): lambda n: ModelDrafter((NEXT_EOS,), n),
     ("draft-eagle3", "draft-eagle3"): lambda n: ModelDrafter((MISSING,), n),
+    ("auto", "draft-eagle3"): lambda n: ModelDrafter((MISSING,), n),
     ("draft-dflash", "draft-dflash"): lambda n: ModelDrafter((MISSING,), n),
     ("draft-dspark", "draft-dspark"): lambda n: ModelDrafter((MISSING,), n),
     ("ngram-simple", None): lambda n: NgramSimple(3, 8),
     ("ngram-map-k", None): lambda n: NgramMap(3, 8),
     ("ngram-map-k4v", None): lambda n: NgramMap(3, 8, True),
 }
-HEADS = {"mtp-mimo2-1": (MISSING,), "mtp-mimo2-3": (MISSING, SECOND, NEXT)}
+HEADS = {"mtp-mimo2-1": (MISSING,), "mtp-mimo2-3": (MISSING, SECOND, NEXT), "target-gemma4": (MISSING,)}
 
 
 def drafters(case: Case) -> list[Drafter]:

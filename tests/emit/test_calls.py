@@ -86,7 +86,7 @@ def test_structs_are_given_received_or_both() -> None:
     given = [s.name for s in calls.given_structs(SPEC)]
     received = [s.name for s in calls.received_structs(SPEC)]
     assert given == ["params", "batch", "session_params", "chat_message", "gen_params"]
-    assert received == ["build_details", "needs", "seq_status", "counters", "handles", "piece", "gen_result"]
+    assert received == ["build_details", "needs", "selection", "seq_status", "counters", "handles", "piece", "gen_result"]
 
 
 @pytest.mark.parametrize("language", ["csharp", "go", "rust", "swift"])

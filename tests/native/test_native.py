@@ -20,12 +20,15 @@ FUZZED = {
     "plain": ("target-llama", None, "none"),
     "draft-simple": ("target-llama", "draft-llama", "draft-simple"),
     "draft-mtp, three heads": ("mtp-mimo2-3", None, "draft-mtp"),
+    "draft-mtp, a file of its own": ("mtp-mimo2-trunk", "mtp-mimo2-heads", "draft-mtp"),
+    "draft-mtp, shared memory": ("target-gemma4", "mtp-gemma4-assistant", "auto"),
     "draft-mtp, hybrid": ("mtp-qwen35", None, "draft-mtp"),
     "draft-simple, hybrid": ("hybrid-qwen35", "draft-llama", "draft-simple"),
     "a recurrent draft": ("target-llama", "hybrid-qwen35", "draft-simple"),
     "draft-eagle3": ("target-llama", "draft-eagle3", "draft-eagle3"),
     "draft-dflash": ("target-llama", "draft-dflash", "draft-dflash"),
     "draft-dspark": ("target-llama", "draft-dspark", "draft-dspark"),
+    "ngram-cache": ("target-llama", None, "ngram-cache"),
     "n-grams and a draft": ("target-llama", "draft-llama", "ngram-simple,ngram-map-k,ngram-map-k4v,ngram-mod,ngram-cache,draft-simple"),
 }
 

@@ -68,6 +68,10 @@ namespace LlamaSpeculative
         [UnmanagedCallConv(CallConvs = new[] { typeof(CallConvCdecl) })]
         internal static partial void Free(IntPtr spec);
 
+        [LibraryImport(Loader.Name, EntryPoint = "llama_speculative_selection_get")]
+        [UnmanagedCallConv(CallConvs = new[] { typeof(CallConvCdecl) })]
+        internal static partial int SelectionGet(IntPtr spec, RawSelection* @out);
+
         [LibraryImport(Loader.Name, EntryPoint = "llama_speculative_begin")]
         [UnmanagedCallConv(CallConvs = new[] { typeof(CallConvCdecl) })]
         internal static partial int Begin(IntPtr spec, int seq_id, int* tokens, UIntPtr n_tokens);
@@ -330,6 +334,11 @@ namespace LlamaSpeculative
         internal static FreeFunction Free;
 
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        internal delegate int SelectionGetFunction(IntPtr spec, RawSelection* @out);
+
+        internal static SelectionGetFunction SelectionGet;
+
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
         internal delegate int BeginFunction(IntPtr spec, int seq_id, int* tokens, UIntPtr n_tokens);
 
         internal static BeginFunction Begin;
@@ -569,6 +578,7 @@ namespace LlamaSpeculative
             DraftContextInit = Loader.Function<DraftContextInitFunction>("llama_speculative_draft_context_init");
             Init = Loader.Function<InitFunction>("llama_speculative_init");
             Free = Loader.Function<FreeFunction>("llama_speculative_free");
+            SelectionGet = Loader.Function<SelectionGetFunction>("llama_speculative_selection_get");
             Begin = Loader.Function<BeginFunction>("llama_speculative_begin");
             Process = Loader.Function<ProcessFunction>("llama_speculative_process");
             DraftRequest = Loader.Function<DraftRequestFunction>("llama_speculative_draft_request");

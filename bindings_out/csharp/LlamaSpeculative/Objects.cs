@@ -70,6 +70,26 @@ namespace LlamaSpeculative
             GC.KeepAlive(owner);
         }
 
+        /// <summary>What drafts on a spec, and, where <c>auto</c> was asked for, why.</summary>
+        /// <returns>What the library says.</returns>
+        /// <exception cref="InvalidArgumentException">
+        /// An argument is outside what the function accepts; the message names it.
+        /// </exception>
+        /// <exception cref="BusyException">
+        /// The object is in use: by another thread, or by another live spec on the same target.
+        /// </exception>
+        /// <exception cref="InternalException">An unexpected exception; the message carries its text.</exception>
+        public Selection SelectionGet()
+        {
+            using (var call = handle.Enter("selection_get"))
+            {
+                var found = RawSelection.Sized();
+                int status = Native.SelectionGet(call.Object, &found);
+                call.Check(status);
+                return new Selection(found);
+            }
+        }
+
         /// <summary>
         /// Starts a generation on a sequence whose tokens the target has evaluated and <c>process</c> has seen, all but
         /// the last token of the prompt.

@@ -97,6 +97,22 @@ namespace LlamaSpeculative
         }
     }
 
+    /// <summary>Mirror of <c>llama_speculative_selection</c>.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct RawSelection
+    {
+        public uint struct_size;
+        public uint reserved;
+        public IntPtr strategies;
+        public IntPtr reason;
+
+        /// <summary>All zero but for the size.</summary>
+        public static RawSelection Sized()
+        {
+            return new RawSelection { struct_size = (uint)sizeof(RawSelection) };
+        }
+    }
+
     /// <summary>Mirror of <c>llama_speculative_batch</c>.</summary>
     [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct RawBatch

@@ -59,9 +59,11 @@ namespace LlamaSpeculative
         public int NgramModNMin { get; set; } = 48;
 
         /// <summary>
-        /// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark,
+        /// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark,
         /// ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram
-        /// strategies are asked first, in the order of this list, then the draft model. (default "none")
+        /// strategies are asked first, in the order of this list, then the draft model. <c>auto</c> stands for the
+        /// draft strategy that the draft model is made for, or for draft-mtp where no draft is given and the target has
+        /// MTP heads; <c>selection_get</c> says what it found. (default "none")
         /// </summary>
         public string Strategies { get; set; } = "none";
 
@@ -388,6 +390,22 @@ namespace LlamaSpeculative
 
         /// <summary>Longest draft that any of the strategies can make. (tokens)</summary>
         public int NDraftMax { get; }
+    }
+
+    /// <summary>What drafts, and why.</summary>
+    public sealed class Selection
+    {
+        internal Selection(RawSelection raw)
+        {
+            Strategies = Utf8.Of(raw.strategies);
+            Reason = Utf8.Of(raw.reason);
+        }
+
+        /// <summary>Names, comma-separated, in the order in which they are asked; none for plain decoding.</summary>
+        public string Strategies { get; }
+
+        /// <summary>Why the draft strategy among them is this one, or why there is none.</summary>
+        public string Reason { get; }
     }
 
     /// <summary>Where a sequence stands.</summary>

@@ -91,6 +91,14 @@ namespace LlamaSpeculative
                 "rollback",
                 "n_draft_max"),
             new Struct(
+                "selection",
+                typeof(RawSelection),
+                true,
+                "struct_size",
+                "reserved",
+                "strategies",
+                "reason"),
+            new Struct(
                 "batch",
                 typeof(RawBatch),
                 true,
@@ -278,6 +286,7 @@ namespace LlamaSpeculative
             { "draft_context_init", 0xd4f01e655ce5d651 },
             { "init", 0x90e7726adcb572ac },
             { "free", 0x4547135e32e9f098 },
+            { "selection_get", 0x3a724a1d962040a9 },
             { "begin", 0xd60e24a1028b9d42 },
             { "process", 0xc1e6ea8e63ba3a72 },
             { "draft_request", 0xa974833066609c8b },

@@ -24,6 +24,7 @@ typedef struct call_table {
     llama_speculative_status (*draft_context_init_)(struct llama_context *, struct llama_model *, const llama_speculative_params *, struct llama_context **);
     llama_speculative_status (*init_)(struct llama_context *, struct llama_context *, const llama_speculative_params *, llama_speculative **);
     void (*free_)(llama_speculative *);
+    llama_speculative_status (*selection_get_)(llama_speculative *, llama_speculative_selection *);
     llama_speculative_status (*begin_)(llama_speculative *, int32_t, const int32_t *, size_t);
     llama_speculative_status (*process_)(llama_speculative *, const llama_speculative_batch *);
     llama_speculative_status (*draft_request_)(llama_speculative *, int32_t, int32_t, int32_t, int32_t);
@@ -78,6 +79,7 @@ static const char * const call_names[] = {
     "llama_speculative_draft_context_init",
     "llama_speculative_init",
     "llama_speculative_free",
+    "llama_speculative_selection_get",
     "llama_speculative_begin",
     "llama_speculative_process",
     "llama_speculative_draft_request",
@@ -119,7 +121,7 @@ static const char * const call_names[] = {
     "llama_free",
 };
 
-enum { call_required = 49, call_known = 50 };
+enum { call_required = 50, call_known = 51 };
 
 static inline uint32_t call_abi_version(const call_table * t) { return t->abi_version_(); }
 static inline llama_speculative_status call_build_info(const call_table * t, llama_speculative_build_details *a0) { return t->build_info_(a0); }
@@ -132,6 +134,7 @@ static inline llama_speculative_status call_requirements(const call_table * t, s
 static inline llama_speculative_status call_draft_context_init(const call_table * t, struct llama_context *a0, struct llama_model *a1, const llama_speculative_params *a2, struct llama_context **a3) { return t->draft_context_init_(a0, a1, a2, a3); }
 static inline llama_speculative_status call_init(const call_table * t, struct llama_context *a0, struct llama_context *a1, const llama_speculative_params *a2, llama_speculative **a3) { return t->init_(a0, a1, a2, a3); }
 static inline void call_free(const call_table * t, llama_speculative *a0) { t->free_(a0); }
+static inline llama_speculative_status call_selection_get(const call_table * t, llama_speculative *a0, llama_speculative_selection *a1) { return t->selection_get_(a0, a1); }
 static inline llama_speculative_status call_begin(const call_table * t, llama_speculative *a0, int32_t a1, const int32_t *a2, size_t a3) { return t->begin_(a0, a1, a2, a3); }
 static inline llama_speculative_status call_process(const call_table * t, llama_speculative *a0, const llama_speculative_batch *a1) { return t->process_(a0, a1); }
 static inline llama_speculative_status call_draft_request(const call_table * t, llama_speculative *a0, int32_t a1, int32_t a2, int32_t a3, int32_t a4) { return t->draft_request_(a0, a1, a2, a3, a4); }

@@ -103,6 +103,14 @@ func (l *Library) Free(spec *Spec) {
 	C.call_free(l.functions, (*C.llama_speculative)(unsafe.Pointer(spec)))
 }
 
+// SelectionGet is llama_speculative_selection_get. What drafts on a spec, and, where `auto` was asked for, why.
+//
+//   - spec: The spec.
+//   - out: `struct_size` set by the caller. (out)
+func (l *Library) SelectionGet(spec *Spec, out *Selection) Status {
+	return Status(C.call_selection_get(l.functions, (*C.llama_speculative)(unsafe.Pointer(spec)), (*C.llama_speculative_selection)(unsafe.Pointer(out))))
+}
+
 // Begin starts a generation on a sequence whose tokens the target has evaluated and `process` has seen, all but the
 // last token of the prompt.
 //

@@ -92,6 +92,12 @@ var Structs = []StructLayout{
 		{"rollback", unsafe.Offsetof(Needs{}.Rollback), unsafe.Sizeof(Needs{}.Rollback)},
 		{"n_draft_max", unsafe.Offsetof(Needs{}.NDraftMax), unsafe.Sizeof(Needs{}.NDraftMax)},
 	}},
+	{"selection", unsafe.Sizeof(Selection{}), unsafe.Alignof(Selection{}), true, []FieldLayout{
+		{"struct_size", unsafe.Offsetof(Selection{}.StructSize), unsafe.Sizeof(Selection{}.StructSize)},
+		{"reserved", unsafe.Offsetof(Selection{}.Reserved), unsafe.Sizeof(Selection{}.Reserved)},
+		{"strategies", unsafe.Offsetof(Selection{}.Strategies), unsafe.Sizeof(Selection{}.Strategies)},
+		{"reason", unsafe.Offsetof(Selection{}.Reason), unsafe.Sizeof(Selection{}.Reason)},
+	}},
 	{"batch", unsafe.Sizeof(Batch{}), unsafe.Alignof(Batch{}), true, []FieldLayout{
 		{"struct_size", unsafe.Offsetof(Batch{}.StructSize), unsafe.Sizeof(Batch{}.StructSize)},
 		{"n_tokens", unsafe.Offsetof(Batch{}.NTokens), unsafe.Sizeof(Batch{}.NTokens)},
@@ -259,6 +265,7 @@ var Functions = []FunctionHash{
 	{"draft_context_init", 0xd4f01e655ce5d651},
 	{"init", 0x90e7726adcb572ac},
 	{"free", 0x4547135e32e9f098},
+	{"selection_get", 0x3a724a1d962040a9},
 	{"begin", 0xd60e24a1028b9d42},
 	{"process", 0xc1e6ea8e63ba3a72},
 	{"draft_request", 0xa974833066609c8b},
@@ -350,6 +357,11 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(Needs{}.NUbatchPerSeq)-unsafe.Offsetof(C.llama_speculative_needs{}.n_ubatch_per_seq)]
 	_ = [1]int{}[unsafe.Offsetof(Needs{}.Rollback)-unsafe.Offsetof(C.llama_speculative_needs{}.rollback)]
 	_ = [1]int{}[unsafe.Offsetof(Needs{}.NDraftMax)-unsafe.Offsetof(C.llama_speculative_needs{}.n_draft_max)]
+	_ = [1]int{}[unsafe.Sizeof(Selection{})-unsafe.Sizeof(C.llama_speculative_selection{})]
+	_ = [1]int{}[unsafe.Offsetof(Selection{}.StructSize)-unsafe.Offsetof(C.llama_speculative_selection{}.struct_size)]
+	_ = [1]int{}[unsafe.Offsetof(Selection{}.Reserved)-unsafe.Offsetof(C.llama_speculative_selection{}.reserved)]
+	_ = [1]int{}[unsafe.Offsetof(Selection{}.Strategies)-unsafe.Offsetof(C.llama_speculative_selection{}.strategies)]
+	_ = [1]int{}[unsafe.Offsetof(Selection{}.Reason)-unsafe.Offsetof(C.llama_speculative_selection{}.reason)]
 	_ = [1]int{}[unsafe.Sizeof(Batch{})-unsafe.Sizeof(C.llama_speculative_batch{})]
 	_ = [1]int{}[unsafe.Offsetof(Batch{}.StructSize)-unsafe.Offsetof(C.llama_speculative_batch{}.struct_size)]
 	_ = [1]int{}[unsafe.Offsetof(Batch{}.NTokens)-unsafe.Offsetof(C.llama_speculative_batch{}.n_tokens)]

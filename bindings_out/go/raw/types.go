@@ -375,9 +375,11 @@ type Params struct {
 	NgramModNMin int32
 	// Must be 0. (always 0; default 0)
 	Reserved int32
-	// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark, ngram-simple,
-	// ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies are asked
-	// first, in the order of this list, then the draft model. (default "none")
+	// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark,
+	// ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies
+	// are asked first, in the order of this list, then the draft model. `auto` stands for the draft strategy that the
+	// draft model is made for, or for draft-mtp where no draft is given and the target has MTP heads; `selection_get`
+	// says what it found. (default "none")
 	Strategies *byte
 	// ngram-cache: file of a static cache, or NULL. (may be NULL)
 	NgramCacheStatic *byte
@@ -407,6 +409,18 @@ type Needs struct {
 	Rollback Rollback
 	// Longest draft that any of the strategies can make. (tokens)
 	NDraftMax int32
+}
+
+// Selection is llama_speculative_selection. What drafts, and why.
+type Selection struct {
+	// unsafe.Sizeof(Selection{}), set by the caller.
+	StructSize uint32
+	// Always 0.
+	Reserved uint32
+	// Names, comma-separated, in the order in which they are asked; none for plain decoding. (valid until free)
+	Strategies *byte
+	// Why the draft strategy among them is this one, or why there is none. (static)
+	Reason *byte
 }
 
 // Batch is llama_speculative_batch. Tokens of one or several sequences. The tokens of one sequence stand together.

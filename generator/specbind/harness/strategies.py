@@ -68,6 +68,7 @@ DRAFTS = {
     "draft-mtp, three heads": drafting("draft-mtp", "mtp-mimo2-3", None, 3, *HEADS),
     "draft-mtp, three heads from the token": drafting("draft-mtp", "mtp-mimo2-3e", None, 3, *HEADS),
     "draft-mtp, a file of its own": drafting("draft-mtp", "mtp-mimo2-trunk", "mtp-mimo2-heads", 8, MISSING),
+    "draft-mtp, shared memory": drafting("draft-mtp", "target-gemma4", "mtp-gemma4-assistant", 8, MISSING),
     "draft-mtp, hybrid": drafting("draft-mtp", "mtp-qwen35", None, 8, MISSING),
     "draft-eagle3": drafting("draft-eagle3", "target-llama", "draft-eagle3", 8, MISSING),
     "draft-eagle3, shared head": drafting("draft-eagle3", "target-llama", "draft-eagle3-shared", 8, NEXT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +26,16 @@ def swift(run_program: Callable[..., str], cache: Path, missing: Callable[[str],
     """`swift(folder, command, arguments...)`; what the compiler makes lies outside the checkout."""
     if shutil.which("swift") is None:
         missing("Swift")
+
+    sources = sha256()
+    for path in sorted((PACKAGE / "Sources").rglob("*.*")):
+        sources.update(path.read_bytes())
+    stamp = cache / "swift" / "sources"
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != sources.hexdigest():
+        # a package that depends on another folder keeps the offsets of structs that have changed there since
+        shutil.rmtree(cache / "swift", ignore_errors=True)
+        stamp.parent.mkdir(parents=True)
+        stamp.write_text(sources.hexdigest(), encoding="utf-8")
 
     def swift(folder: Path, command: str, *arguments: str, stdin: str | None = None) -> str:
         scratch = ("--scratch-path", str(cache / "swift" / folder.name)) if command in ("build", "run", "test") else ()

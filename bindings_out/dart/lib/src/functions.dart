@@ -195,6 +195,22 @@ final class Functions {
         void Function(ffi.Pointer<LlamaSpeculative>)
       >('llama_speculative_free');
 
+  /// What drafts on a spec, and, where ``auto`` was asked for, why.
+  ///
+  /// - `spec`: The spec.
+  /// - `out`: `struct_size` set by the caller. (out)
+  late final int Function(
+    ffi.Pointer<LlamaSpeculative> spec,
+    ffi.Pointer<Selection> out,
+  ) selectionGet =
+      library.lookupFunction<
+        ffi.Int32 Function(
+          ffi.Pointer<LlamaSpeculative>,
+          ffi.Pointer<Selection>,
+        ),
+        int Function(ffi.Pointer<LlamaSpeculative>, ffi.Pointer<Selection>)
+      >('llama_speculative_selection_get');
+
   /// Starts a generation on a sequence whose tokens the target has evaluated
   /// and `process` has seen, all but the last token of the prompt.
   ///
@@ -1054,6 +1070,7 @@ final class Functions {
     'llama_speculative_draft_context_init',
     'llama_speculative_init',
     'llama_speculative_free',
+    'llama_speculative_selection_get',
     'llama_speculative_begin',
     'llama_speculative_process',
     'llama_speculative_draft_request',

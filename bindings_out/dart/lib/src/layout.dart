@@ -126,6 +126,17 @@ final List<_Struct> _structs = [
     },
   ),
   _Struct(
+    'selection',
+    ffi.sizeOf<Selection>(),
+    growable: true,
+    fields: {
+      'struct_size': (p) => p.cast<Selection>().ref.structSize = -1,
+      'reserved': (p) => p.cast<Selection>().ref.reserved = -1,
+      'strategies': (p) => p.cast<Selection>().ref.strategies = ffi.Pointer.fromAddress(-1),
+      'reason': (p) => p.cast<Selection>().ref.reason = ffi.Pointer.fromAddress(-1),
+    },
+  ),
+  _Struct(
     'batch',
     ffi.sizeOf<Batch>(),
     growable: true,
@@ -336,6 +347,7 @@ const Map<String, String> _signatures = {
   'draft_context_init': 'd4f01e655ce5d651',
   'init': '90e7726adcb572ac',
   'free': '4547135e32e9f098',
+  'selection_get': '3a724a1d962040a9',
   'begin': 'd60e24a1028b9d42',
   'process': 'c1e6ea8e63ba3a72',
   'draft_request': 'a974833066609c8b',

@@ -354,11 +354,13 @@ final class Params extends ffi.Struct {
   @ffi.Int32()
   external int reserved;
 
-  /// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3,
+  /// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3,
   /// draft-dflash, draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v,
   /// ngram-mod, ngram-cache. The order has no meaning: n-gram strategies are
-  /// asked first, in the order of this list, then the draft model. (default
-  /// "none")
+  /// asked first, in the order of this list, then the draft model. ``auto``
+  /// stands for the draft strategy that the draft model is made for, or for
+  /// draft-mtp where no draft is given and the target has MTP heads;
+  /// `selection_get` says what it found. (default "none")
   external ffi.Pointer<ffi.Char> strategies;
 
   /// ngram-cache: file of a static cache, or `nullptr`. (may be `nullptr`)
@@ -411,6 +413,25 @@ final class Needs extends ffi.Struct {
   /// Longest draft that any of the strategies can make. (tokens)
   @ffi.Int32()
   external int nDraftMax;
+}
+
+/// What drafts, and why.
+final class Selection extends ffi.Struct {
+  /// Size of the struct in bytes: `ffi.sizeOf<Selection>()`.
+  @ffi.Uint32()
+  external int structSize;
+
+  /// Always 0.
+  @ffi.Uint32()
+  external int reserved;
+
+  /// Names, comma-separated, in the order in which they are asked; none for
+  /// plain decoding. (valid until free)
+  external ffi.Pointer<ffi.Char> strategies;
+
+  /// Why the draft strategy among them is this one, or why there is none.
+  /// (static)
+  external ffi.Pointer<ffi.Char> reason;
 }
 
 /// Tokens of one or several sequences. The tokens of one sequence stand

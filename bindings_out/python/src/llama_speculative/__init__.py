@@ -16,7 +16,7 @@ from llama_speculative._enums import (
 )
 from llama_speculative._library import Library
 from llama_speculative._raw import ABI_VERSION
-from llama_speculative._results import BuildInfo, GenResult, Requirements, SeqInfo, Stats
+from llama_speculative._results import BuildInfo, GenResult, Requirements, Selection, SeqInfo, Stats
 from llama_speculative.errors import (
     AbiMismatchError,
     BufferTooSmallError,
@@ -68,6 +68,7 @@ __all__ = [  # noqa: RUF022
     "Rollback",
     "RoundOpenError",
     "SamplerError",
+    "Selection",
     "SeqInfo",
     "SeqState",
     "SequenceLostError",

@@ -22,6 +22,7 @@ typedef struct llama_speculative_build_details llama_speculative_build_details;
 typedef struct llama_speculative_identity_entry llama_speculative_identity_entry;
 typedef struct llama_speculative_params llama_speculative_params;
 typedef struct llama_speculative_needs llama_speculative_needs;
+typedef struct llama_speculative_selection llama_speculative_selection;
 typedef struct llama_speculative_batch llama_speculative_batch;
 typedef struct llama_speculative_seq_status llama_speculative_seq_status;
 typedef struct llama_speculative_counters llama_speculative_counters;
@@ -86,6 +87,12 @@ struct llama_speculative_needs {
     int32_t n_ubatch_per_seq;
     llama_speculative_rollback rollback;
     int32_t n_draft_max;
+};
+struct llama_speculative_selection {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char * strategies;
+    const char * reason;
 };
 struct llama_speculative_batch {
     uint32_t struct_size;
@@ -200,6 +207,7 @@ llama_speculative_status llama_speculative_requirements(struct llama_model * mod
 llama_speculative_status llama_speculative_draft_context_init(struct llama_context * ctx_tgt, struct llama_model * model_dft, const llama_speculative_params * params, struct llama_context ** out);
 llama_speculative_status llama_speculative_init(struct llama_context * ctx_tgt, struct llama_context * ctx_dft, const llama_speculative_params * params, llama_speculative ** out);
 void llama_speculative_free(llama_speculative * spec);
+llama_speculative_status llama_speculative_selection_get(llama_speculative * spec, llama_speculative_selection * out);
 llama_speculative_status llama_speculative_begin(llama_speculative * spec, int32_t seq_id, const int32_t * tokens, size_t n_tokens);
 llama_speculative_status llama_speculative_process(llama_speculative * spec, const llama_speculative_batch * batch);
 llama_speculative_status llama_speculative_draft_request(llama_speculative * spec, int32_t seq_id, int32_t pos0, int32_t id_last, int32_t n_max);
@@ -305,6 +313,15 @@ STRUCTS: dict[str, tuple[bool, tuple[str, ...]]] = {
             "n_ubatch_per_seq",
             "rollback",
             "n_draft_max",
+        ),
+    ),
+    "selection": (
+        True,
+        (
+            "struct_size",
+            "reserved",
+            "strategies",
+            "reason",
         ),
     ),
     "batch": (
@@ -501,6 +518,7 @@ SIGNATURES: dict[str, int] = {
     "draft_context_init": 0xD4F01E655CE5D651,
     "init": 0x90E7726ADCB572AC,
     "free": 0x4547135E32E9F098,
+    "selection_get": 0x3A724A1D962040A9,
     "begin": 0xD60E24A1028B9D42,
     "process": 0xC1E6EA8E63BA3A72,
     "draft_request": 0xA974833066609C8B,

@@ -81,6 +81,23 @@ class Requirements:
 
 
 @dataclass(frozen=True)
+class Selection:
+    """What drafts, and why."""
+
+    strategies: str
+    """Names, comma-separated, in the order in which they are asked; none for plain decoding."""
+    reason: str
+    """Why the draft strategy among them is this one, or why there is none."""
+
+    @classmethod
+    def _from_c(cls, ffi: Any, c: Any) -> Selection:
+        return cls(
+            strategies=text(ffi, c.strategies),
+            reason=text(ffi, c.reason),
+        )
+
+
+@dataclass(frozen=True)
 class SeqInfo:
     """Where a sequence stands."""
 

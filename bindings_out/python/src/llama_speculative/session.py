@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from llama_speculative._enums import Status
 from llama_speculative._library import Library, default_library
-from llama_speculative._results import GenResult, Stats
+from llama_speculative._results import GenResult, Selection, Stats
 from llama_speculative._text import text
 from llama_speculative.errors import ClosedError, SpeculativeError
 from llama_speculative.spec import Speculative, fill, spec_params
@@ -164,9 +164,11 @@ class Session:
             ngram_mod_n_match: ngram-mod: length of the hashed key. (tokens, 1 to 1024)
             ngram_mod_n_max: ngram-mod: longest draft. (tokens, 1 to 1024)
             ngram_mod_n_min: ngram-mod: shortest draft; shorter ones are thrown away. (tokens, 0 to 1024)
-            strategies: Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
+            strategies: Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
                 draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no
                 meaning: n-gram strategies are asked first, in the order of this list, then the draft model.
+                ``auto`` stands for the draft strategy that the draft model is made for, or for draft-mtp where no
+                draft is given and the target has MTP heads; `selection_get` says what it found.
             ngram_cache_static: ngram-cache: file of a static cache, or None.
             ngram_cache_dynamic: ngram-cache: file of a dynamic cache, or None.
         """
@@ -356,6 +358,11 @@ class Session:
     def stats(self, seq: int = -1, strategy: str | None = None) -> Stats:
         """Counters of a sequence or of all, of one strategy or of all."""
         return self.speculative.stats(seq, strategy)
+
+    @property
+    def selection(self) -> Selection:
+        """What drafts, and, where ``auto`` was asked for, why."""
+        return self.speculative.selection
 
     @property
     def handles(self) -> Handles:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Any, Self
 
 from llama_speculative._enums import LogLevel, SeqState, Status
 from llama_speculative._library import Library, default_library
-from llama_speculative._results import BuildInfo, Requirements, SeqInfo, Stats
+from llama_speculative._results import BuildInfo, Requirements, Selection, SeqInfo, Stats
 from llama_speculative._text import text
 from llama_speculative.errors import ClosedError
 
@@ -42,8 +43,8 @@ def fill(library: Library, struct: Any, values: dict[str, Any]) -> tuple[Any, li
     for name, value in values.items():
         if value is None:
             continue
-        if isinstance(value, str):
-            value = library.ffi.new("char[]", value.encode())
+        if isinstance(value, (str, os.PathLike)):
+            value = library.ffi.new("char[]", os.fspath(value).encode())
             keep.append(value)
         elif isinstance(value, bool):
             value = int(value)
@@ -163,9 +164,11 @@ class Speculative:
             ngram_mod_n_match: ngram-mod: length of the hashed key. (tokens, 1 to 1024)
             ngram_mod_n_max: ngram-mod: longest draft. (tokens, 1 to 1024)
             ngram_mod_n_min: ngram-mod: shortest draft; shorter ones are thrown away. (tokens, 0 to 1024)
-            strategies: Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
+            strategies: Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
                 draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no
                 meaning: n-gram strategies are asked first, in the order of this list, then the draft model.
+                ``auto`` stands for the draft strategy that the draft model is made for, or for draft-mtp where no
+                draft is given and the target has MTP heads; `selection_get` says what it found.
             ngram_cache_static: ngram-cache: file of a static cache, or None.
             ngram_cache_dynamic: ngram-cache: file of a dynamic cache, or None.
         """
@@ -360,6 +363,13 @@ class Speculative:
     def load(self, state: bytes, seq: int = 0) -> Status:
         """Restore a sequence from `save`. COLD says that a strategy starts without its history."""
         return self._call("state_load", seq, self._library.ffi.from_buffer("uint8_t[]", state), len(state), seq=seq)
+
+    @property
+    def selection(self) -> Selection:
+        """What drafts, and, where ``auto`` was asked for, why."""
+        out = self._library.new("selection")
+        self._call("selection_get", out)
+        return Selection._from_c(self._library.ffi, out)
 
     def stats(self, seq: int = ALL, strategy: str | None = None) -> Stats:
         """Counters of a sequence or of all, of one strategy or of all."""

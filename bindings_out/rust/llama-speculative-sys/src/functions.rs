@@ -97,6 +97,14 @@ pub struct Functions {
     ///
     /// - `spec`: The spec. (may be NULL; ends with this call)
     pub free: unsafe extern "C" fn(spec: *mut llama_speculative),
+    /// What drafts on a spec, and, where ``auto`` was asked for, why.
+    ///
+    /// - `spec`: The spec.
+    /// - `out`: `struct_size` set by the caller. (out)
+    pub selection_get: unsafe extern "C" fn(
+        spec: *mut llama_speculative,
+        out: *mut llama_speculative_selection,
+    ) -> llama_speculative_status,
     /// Starts a generation on a sequence whose tokens the target has evaluated and `process` has
     /// seen, all but the last token of the prompt.
     ///
@@ -546,6 +554,7 @@ impl Functions {
             draft_context_init: required(&find, c"llama_speculative_draft_context_init")?,
             init: required(&find, c"llama_speculative_init")?,
             free: required(&find, c"llama_speculative_free")?,
+            selection_get: required(&find, c"llama_speculative_selection_get")?,
             begin: required(&find, c"llama_speculative_begin")?,
             process: required(&find, c"llama_speculative_process")?,
             draft_request: required(&find, c"llama_speculative_draft_request")?,
@@ -603,6 +612,7 @@ impl Functions {
             draft_context_init: linked::llama_speculative_draft_context_init,
             init: linked::llama_speculative_init,
             free: linked::llama_speculative_free,
+            selection_get: linked::llama_speculative_selection_get,
             begin: linked::llama_speculative_begin,
             process: linked::llama_speculative_process,
             draft_request: linked::llama_speculative_draft_request,
@@ -703,6 +713,10 @@ mod linked {
             out: *mut *mut llama_speculative,
         ) -> llama_speculative_status;
         pub fn llama_speculative_free(spec: *mut llama_speculative);
+        pub fn llama_speculative_selection_get(
+            spec: *mut llama_speculative,
+            out: *mut llama_speculative_selection,
+        ) -> llama_speculative_status;
         pub fn llama_speculative_begin(
             spec: *mut llama_speculative,
             seq_id: i32,

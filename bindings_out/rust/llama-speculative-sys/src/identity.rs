@@ -137,6 +137,14 @@ pub static STRUCTS: &[StructLayout] = &[
         }
     },
     layout! {
+        "selection", llama_speculative_selection, growable: true, {
+            "struct_size": struct_size,
+            "reserved": reserved,
+            "strategies": strategies,
+            "reason": reason,
+        }
+    },
+    layout! {
         "batch", llama_speculative_batch, growable: true, {
             "struct_size": struct_size,
             "n_tokens": n_tokens,
@@ -333,6 +341,7 @@ pub static FUNCTIONS: &[FunctionHash] = functions! {
     "draft_context_init": 0xd4f01e655ce5d651;
     "init": 0x90e7726adcb572ac;
     "free": 0x4547135e32e9f098;
+    "selection_get": 0x3a724a1d962040a9;
     "begin": 0xd60e24a1028b9d42;
     "process": 0xc1e6ea8e63ba3a72;
     "draft_request": 0xa974833066609c8b;

@@ -281,10 +281,12 @@ pub struct llama_speculative_params {
     pub ngram_mod_n_min: i32,
     /// Must be 0. (always 0; default 0)
     pub reserved: i32,
-    /// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
+    /// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
     /// draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order
     /// has no meaning: n-gram strategies are asked first, in the order of this list, then the draft
-    /// model. (default "none")
+    /// model. ``auto`` stands for the draft strategy that the draft model is made for, or for
+    /// draft-mtp where no draft is given and the target has MTP heads; `selection_get` says what it
+    /// found. (default "none")
     pub strategies: *const c_char,
     /// ngram-cache: file of a static cache, or NULL. (may be NULL)
     pub ngram_cache_static: *const c_char,
@@ -330,6 +332,30 @@ pub struct llama_speculative_needs {
 }
 
 impl Default for llama_speculative_needs {
+    /// All zero and NULL but `struct_size`: right for a struct that the library fills.
+    fn default() -> Self {
+        // SAFETY: integers, floats, pointers and optional functions, all of which may be zero.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { struct_size: size_of::<Self>() as u32, ..zero }
+    }
+}
+
+/// What drafts, and why.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct llama_speculative_selection {
+    /// `size_of::<llama_speculative_selection>()`, set by the caller.
+    pub struct_size: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// Names, comma-separated, in the order in which they are asked; none for plain decoding.
+    /// (valid until free)
+    pub strategies: *const c_char,
+    /// Why the draft strategy among them is this one, or why there is none. (static)
+    pub reason: *const c_char,
+}
+
+impl Default for llama_speculative_selection {
     /// All zero and NULL but `struct_size`: right for a struct that the library fills.
     fn default() -> Self {
         // SAFETY: integers, floats, pointers and optional functions, all of which may be zero.
@@ -699,6 +725,11 @@ const _: () = {
     assert!(offset_of!(llama_speculative_needs, n_ubatch_per_seq) == 28);
     assert!(offset_of!(llama_speculative_needs, rollback) == 32);
     assert!(offset_of!(llama_speculative_needs, n_draft_max) == 36);
+    assert!(size_of::<llama_speculative_selection>() == 24);
+    assert!(offset_of!(llama_speculative_selection, struct_size) == 0);
+    assert!(offset_of!(llama_speculative_selection, reserved) == 4);
+    assert!(offset_of!(llama_speculative_selection, strategies) == 8);
+    assert!(offset_of!(llama_speculative_selection, reason) == 16);
     assert!(size_of::<llama_speculative_batch>() == 40);
     assert!(offset_of!(llama_speculative_batch, struct_size) == 0);
     assert!(offset_of!(llama_speculative_batch, n_tokens) == 4);
@@ -845,6 +876,11 @@ const _: () = {
     assert!(offset_of!(llama_speculative_needs, n_ubatch_per_seq) == 28);
     assert!(offset_of!(llama_speculative_needs, rollback) == 32);
     assert!(offset_of!(llama_speculative_needs, n_draft_max) == 36);
+    assert!(size_of::<llama_speculative_selection>() == 16);
+    assert!(offset_of!(llama_speculative_selection, struct_size) == 0);
+    assert!(offset_of!(llama_speculative_selection, reserved) == 4);
+    assert!(offset_of!(llama_speculative_selection, strategies) == 8);
+    assert!(offset_of!(llama_speculative_selection, reason) == 12);
     assert!(size_of::<llama_speculative_batch>() == 24);
     assert!(offset_of!(llama_speculative_batch, struct_size) == 0);
     assert!(offset_of!(llama_speculative_batch, n_tokens) == 4);

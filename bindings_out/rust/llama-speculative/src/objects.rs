@@ -125,6 +125,20 @@ impl<'c> Spec<'c> {
         Handle::made(library, "init", status, out).map(Self::wrap)
     }
 
+    /// What drafts on a spec, and, where ``auto`` was asked for, why.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`], [`Error::Busy`], [`Error::Internal`].
+    pub fn selection_get(&self) -> Result<Selection> {
+        let mut out = sys::llama_speculative_selection::default();
+        // SAFETY: the object lives, and what the pointers point to outlives the call.
+        let status = unsafe { (self.functions().selection_get)(self.as_ptr(), &mut out) };
+        self.check("selection_get", status, None)?;
+        // SAFETY: filled by the library, which keeps what it points to.
+        Ok(unsafe { Selection::from_raw(&out) })
+    }
+
     /// Starts a generation on a sequence whose tokens the target has evaluated and
     /// [`Spec::process`](crate::Spec::process) has seen, all but the last token of the prompt.
     ///

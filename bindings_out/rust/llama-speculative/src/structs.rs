@@ -49,10 +49,12 @@ pub struct Params {
     pub ngram_mod_n_max: i32,
     /// ngram-mod: shortest draft; shorter ones are thrown away. (tokens; 0 to 1024; default 48)
     pub ngram_mod_n_min: i32,
-    /// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
+    /// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash,
     /// draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order
     /// has no meaning: n-gram strategies are asked first, in the order of this list, then the draft
-    /// model. (default "none")
+    /// model. ``auto`` stands for the draft strategy that the draft model is made for, or for
+    /// draft-mtp where no draft is given and the target has MTP heads;
+    /// [`Spec::selection_get`](crate::Spec::selection_get) says what it found. (default "none")
     pub strategies: String,
     /// ngram-cache: file of a static cache, or `None`.
     pub ngram_cache_static: Option<String>,
@@ -813,6 +815,30 @@ impl Needs {
             n_ubatch_per_seq: raw.n_ubatch_per_seq,
             rollback: raw.rollback.into(),
             n_draft_max: raw.n_draft_max,
+        }
+    }
+}
+
+/// What drafts, and why.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Selection {
+    /// Names, comma-separated, in the order in which they are asked; none for plain decoding.
+    pub strategies: String,
+    /// Why the draft strategy among them is this one, or why there is none.
+    pub reason: String,
+}
+
+impl Selection {
+    /// Copies what the library filled.
+    ///
+    /// # Safety
+    ///
+    /// What it points to is valid.
+    pub(crate) unsafe fn from_raw(raw: &sys::llama_speculative_selection) -> Self {
+        Self {
+            strategies: unsafe { convert::text(raw.strategies) },
+            reason: unsafe { convert::text(raw.reason) },
         }
     }
 }

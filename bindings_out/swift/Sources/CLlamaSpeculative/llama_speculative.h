@@ -84,6 +84,7 @@ extern "C" {
     typedef struct llama_speculative_identity_entry llama_speculative_identity_entry;
     typedef struct llama_speculative_params llama_speculative_params;
     typedef struct llama_speculative_needs llama_speculative_needs;
+    typedef struct llama_speculative_selection llama_speculative_selection;
     typedef struct llama_speculative_batch llama_speculative_batch;
     typedef struct llama_speculative_seq_status llama_speculative_seq_status;
     typedef struct llama_speculative_counters llama_speculative_counters;
@@ -295,11 +296,13 @@ extern "C" {
         int32_t      ngram_mod_n_min;        // ngram-mod: shortest draft; shorter ones are thrown away. [tokens; 0 to
                                              // 1024; default 48]
         int32_t      reserved;               // Must be 0. [always 0; default 0]
-        const char * strategies;             // Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3,
-                                             // draft-dflash, draft-dspark, ngram-simple, ngram-map-k, ngram-map-k4v,
-                                             // ngram-mod, ngram-cache. The order has no meaning: n-gram strategies are
-                                             // asked first, in the order of this list, then the draft model. [default
-                                             // "none"]
+        const char * strategies;             // Comma-separated names: none, auto, draft-simple, draft-mtp,
+                                             // draft-eagle3, draft-dflash, draft-dspark, ngram-simple, ngram-map-k,
+                                             // ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram
+                                             // strategies are asked first, in the order of this list, then the draft
+                                             // model. ``auto`` stands for the draft strategy that the draft model is
+                                             // made for, or for draft-mtp where no draft is given and the target has
+                                             // MTP heads; `selection_get` says what it found. [default "none"]
         const char * ngram_cache_static;     // ngram-cache: file of a static cache, or NULL. [may be NULL]
         const char * ngram_cache_dynamic;    // ngram-cache: file of a dynamic cache, or NULL. [may be NULL]
     };
@@ -320,6 +323,15 @@ extern "C" {
                                                         // [tokens]
         llama_speculative_rollback rollback;            // How the target will roll back when the contexts are made so.
         int32_t                    n_draft_max;         // Longest draft that any of the strategies can make. [tokens]
+    };
+
+    // What drafts, and why.
+    struct llama_speculative_selection {
+        uint32_t     struct_size; // sizeof(llama_speculative_selection), set by the caller
+        uint32_t     reserved;    // Always 0.
+        const char * strategies;  // Names, comma-separated, in the order in which they are asked; none for plain
+                                  // decoding. [valid until free]
+        const char * reason;      // Why the draft strategy among them is this one, or why there is none. [static]
     };
 
     // Tokens of one or several sequences. The tokens of one sequence stand together. `pos` may be NULL in the loop,
@@ -581,6 +593,15 @@ extern "C" {
     //
     //   spec  The spec. [may be NULL; ends with this call]
     LLAMA_SPECULATIVE_API void llama_speculative_free(llama_speculative * spec);
+
+    // What drafts on a spec, and, where ``auto`` was asked for, why.
+    //
+    //   spec  The spec.
+    //   out   `struct_size` set by the caller. [out]
+    // Returns OK; errors: ERROR_INVALID_ARGUMENT, ERROR_BUSY, ERROR_INTERNAL.
+    LLAMA_SPECULATIVE_API llama_speculative_status llama_speculative_selection_get(
+                      llama_speculative * spec,
+            llama_speculative_selection * out);
 
     //
     // Primitives
@@ -1125,6 +1146,11 @@ LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_batch_min) == 24);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_ubatch_per_seq) == 28);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, rollback) == 32);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_draft_max) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_selection) == 24);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, reserved) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, strategies) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, reason) == 16);
 LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_batch) == 40);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, struct_size) == 0);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, n_tokens) == 4);
@@ -1268,6 +1294,11 @@ LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_batch_min) == 24);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_ubatch_per_seq) == 28);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, rollback) == 32);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_needs, n_draft_max) == 36);
+LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_selection) == 16);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, struct_size) == 0);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, reserved) == 4);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, strategies) == 8);
+LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_selection, reason) == 12);
 LLAMA_SPECULATIVE_CHECK(sizeof(llama_speculative_batch) == 24);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, struct_size) == 0);
 LLAMA_SPECULATIVE_CHECK(offsetof(llama_speculative_batch, n_tokens) == 4);

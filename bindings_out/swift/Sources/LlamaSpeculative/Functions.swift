@@ -84,6 +84,12 @@ public struct Functions: @unchecked Sendable {  // addresses of code, which neve
     ///
     /// - `spec`: The spec. (may be `nil`; ends with this call)
     public let free: @convention(c) (OpaquePointer?) -> Void
+    /// What drafts on a spec, and, where `auto` was asked for, why.
+    ///
+    /// - `spec`: The spec.
+    /// - `out`: `struct_size` set by the caller. (out)
+    public let selectionGet:
+        @convention(c) (OpaquePointer?, UnsafeMutablePointer<llama_speculative_selection>?) -> Int32
     /// Starts a generation on a sequence whose tokens the target has evaluated and `process` has seen, all but the last
     /// token of the prompt.
     ///
@@ -426,6 +432,7 @@ public struct Functions: @unchecked Sendable {  // addresses of code, which neve
         draftContextInit = try required("llama_speculative_draft_context_init", find)
         `init` = try required("llama_speculative_init", find)
         free = try required("llama_speculative_free", find)
+        selectionGet = try required("llama_speculative_selection_get", find)
         begin = try required("llama_speculative_begin", find)
         process = try required("llama_speculative_process", find)
         draftRequest = try required("llama_speculative_draft_request", find)
@@ -481,6 +488,7 @@ public struct Functions: @unchecked Sendable {  // addresses of code, which neve
             draftContextInit = llama_speculative_draft_context_init
             `init` = llama_speculative_init
             free = llama_speculative_free
+            selectionGet = llama_speculative_selection_get
             begin = llama_speculative_begin
             process = llama_speculative_process
             draftRequest = llama_speculative_draft_request
@@ -557,6 +565,7 @@ extension llama_speculative_build_details: Growable {}
 extension llama_speculative_identity_entry: Growable {}
 extension llama_speculative_params: Growable {}
 extension llama_speculative_needs: Growable {}
+extension llama_speculative_selection: Growable {}
 extension llama_speculative_batch: Growable {}
 extension llama_speculative_seq_status: Growable {}
 extension llama_speculative_counters: Growable {}

@@ -78,6 +78,19 @@ public final class Spec: Open {
         owner = nil
     }
 
+    /// What drafts on a spec, and, where `auto` was asked for, why.
+    ///
+    /// - Returns: What the library says.
+    /// - Throws: ``SpeculativeError/invalidArgument(_:)``, ``SpeculativeError/busy(_:)``,
+    ///   ``SpeculativeError/internal(_:)``.
+    public func selectionGet() throws(SpeculativeError) -> Selection {
+        var out = llama_speculative_selection.sized()
+        try handle.call("selection_get") { functions, object in
+            functions.selectionGet(object, &out)
+        }
+        return Selection(out)
+    }
+
     /// Starts a generation on a sequence whose tokens the target has evaluated and `process` has seen, all but the last
     /// token of the prompt.
     ///

@@ -4,9 +4,11 @@ import CLlamaSpeculative
 
 /// What to draft with, and how far. Every field has its default after `params_init`.
 public struct Params: Hashable, Sendable {
-    /// Comma-separated names: none, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark, ngram-simple,
-    /// ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies are asked first,
-    /// in the order of this list, then the draft model. (default "none")
+    /// Comma-separated names: none, auto, draft-simple, draft-mtp, draft-eagle3, draft-dflash, draft-dspark,
+    /// ngram-simple, ngram-map-k, ngram-map-k4v, ngram-mod, ngram-cache. The order has no meaning: n-gram strategies
+    /// are asked first, in the order of this list, then the draft model. `auto` stands for the draft strategy that the
+    /// draft model is made for, or for draft-mtp where no draft is given and the target has MTP heads; `selection_get`
+    /// says what it found. (default "none")
     public var strategies: String
     /// ngram-cache: file of a static cache, or `nil`.
     public var ngramCacheStatic: String?
@@ -455,6 +457,20 @@ public struct Needs: Hashable, Sendable {
         nUbatchPerSeq = raw.n_ubatch_per_seq
         rollback = Rollback(rawValue: raw.rollback)
         nDraftMax = raw.n_draft_max
+    }
+}
+
+/// What drafts, and why.
+public struct Selection: Hashable, Sendable {
+    /// Names, comma-separated, in the order in which they are asked; none for plain decoding.
+    public let strategies: String
+    /// Why the draft strategy among them is this one, or why there is none.
+    public let reason: String
+
+    /// Copies what the library filled.
+    init(_ raw: llama_speculative_selection) {
+        strategies = String(c: raw.strategies)
+        reason = String(c: raw.reason)
     }
 }
 

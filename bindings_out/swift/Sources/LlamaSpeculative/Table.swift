@@ -39,6 +39,7 @@ enum Table {
             identityEntry,
             params,
             needs,
+            selection,
             batch,
             seqStatus,
             counters,
@@ -122,6 +123,17 @@ enum Table {
             field("n_draft_max", \Struct.n_draft_max),
         ]
         return StructLayout("needs", Struct.self, growable: true, fields)
+    }
+
+    private static var selection: StructLayout {
+        typealias Struct = llama_speculative_selection
+        let fields: [FieldLayout] = [
+            field("struct_size", \Struct.struct_size),
+            field("reserved", \Struct.reserved),
+            field("strategies", \Struct.strategies),
+            field("reason", \Struct.reason),
+        ]
+        return StructLayout("selection", Struct.self, growable: true, fields)
     }
 
     private static var batch: StructLayout {
@@ -334,6 +346,7 @@ enum Table {
         ("draft_context_init", 0xd4f01e655ce5d651),
         ("init", 0x90e7726adcb572ac),
         ("free", 0x4547135e32e9f098),
+        ("selection_get", 0x3a724a1d962040a9),
         ("begin", 0xd60e24a1028b9d42),
         ("process", 0xc1e6ea8e63ba3a72),
         ("draft_request", 0xa974833066609c8b),

@@ -14,7 +14,7 @@ XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 def prose(text: str) -> str:
     """Documentation of the spec for readers of C#, as XML: code in <c>, and null for NULL."""
     text = re.sub(r"\bNULL\b", "`null`", text).translate(XML)
-    return re.sub(r"\*\*([^*]+)\*\*", r"\1", re.sub(r"`([^`]+)`", r"<c>\1</c>", text))
+    return re.sub(r"\*\*([^*]+)\*\*", r"\1", re.sub(r"(`{1,2})([^`]+)\1", r"<c>\2</c>", text))
 
 
 def element(tag: str, text: str, indent: int = 0, attributes: str = "") -> list[str]:

@@ -11,7 +11,8 @@ NOUNS = frozenset("Bytes Counters Limits Logits Tokens".split())
 
 
 def comment(text: str, indent: int = 0) -> list[str]:
-    """`text` as `//` lines, without the indent; lists stand out as gofmt wants them."""
+    """`text` as `//` lines, without the indent; lists stand out as gofmt wants them, which makes quotation marks of two backticks."""
+    text = text.replace("``", "`")
     lines = []
     listed = False
     for line in paragraphs(text, WIDTH - indent - 5):

@@ -12,6 +12,7 @@ RESERVED = frozenset(keyword.kwlist) | {"None", "True", "False", "self", "cls"}
 RESULTS = {
     "build_details": "BuildInfo",
     "needs": "Requirements",
+    "selection": "Selection",
     "seq_status": "SeqInfo",
     "counters": "Stats",
     "gen_result": "GenResult",

@@ -17,8 +17,9 @@ def doc(text: str, indent: int = 0) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """Documentation of the spec for readers of Swift."""
-    return re.sub(r"\bNULL\b", "`nil`", text)
+    """Documentation of the spec for readers of Swift. Double backticks are links to symbols there, and symbols have capitals."""
+    text = re.sub(r"\bNULL\b", "`nil`", text)
+    return re.sub(r"``([^`]+)``", lambda code: code[0] if any(map(str.isupper, code[1])) else f"`{code[1]}`", text)
 
 
 def listing(head: str, items: Iterable[str], tail: str, indent: int) -> list[str]:

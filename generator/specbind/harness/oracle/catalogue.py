@@ -30,6 +30,7 @@ def catalogue() -> dict[str, Entry]:
     """Every model by file stem."""
     from specbind.harness.oracle.dflash import dflash, dspark
     from specbind.harness.oracle.eagle3 import eagle3
+    from specbind.harness.oracle.gemma4 import gemma4, gemma4_assistant
     from specbind.harness.oracle.llama import llama
     from specbind.harness.oracle.mimo2 import mimo2
     from specbind.harness.oracle.qwen35 import qwen35
@@ -56,6 +57,9 @@ def catalogue() -> dict[str, Entry]:
         "mtp-mimo2-3e": Entry("the same, heads that read the token only", lambda: mimo2(NEXT, heads, source="token")),
         "mtp-mimo2-trunk": Entry("target whose MTP head is another file", lambda: mimo2(NEXT, heads[:1], part="trunk")),
         "mtp-mimo2-heads": Entry("that MTP head", lambda: mimo2(NEXT, heads[:1], part="heads")),
+        "target-gemma4": Entry("target whose memory the assistant's heads share", lambda: gemma4(NEXT)),
+        "target-gemma4-other": Entry("target of the same kind that the heads do not fit", lambda: gemma4(NEXT, window_on_last=True)),
+        "mtp-gemma4-assistant": Entry("MTP heads without a memory of their own", lambda: gemma4_assistant(NEXT, missing)),
         "hybrid-qwen35": Entry("hybrid target, vote through the convolution", lambda: qwen35(NEXT)),
         "hybrid-qwen35-state": Entry("hybrid target, vote through the state", lambda: qwen35(NEXT, memory="state")),
         "mtp-qwen35": Entry("hybrid target with an MTP head", lambda: qwen35(NEXT, missing)),
