@@ -142,6 +142,9 @@ private:
             for (const stretch & p : part) {
                 s.target.added(p.seq, p.n);
             }
+            if (part.size() > 1) {
+                s.target.snapshots_moved(); // also those of this batch, which may be more than one physical batch
+            }
         }
         if (kind != feed::target_only) {
             try {

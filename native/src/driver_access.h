@@ -90,6 +90,7 @@ int32_t n_outputs_max_per_seq(const llama_context * ctx);
 bool    kv_unified(const llama_context * ctx);
 bool    embeddings(const llama_context * ctx);
 
+// Whether a context runs the model or its MTP heads.
 llama_context_type context_type(const llama_context * ctx);
 
 // Whether a draft context has no memory of its own and looks into the target's (the heads of a gemma4 assistant).

@@ -36,6 +36,12 @@ void context_memory::added(int32_t seq, int32_t n_new) {
     e.taken  = false;
 }
 
+void context_memory::snapshots_moved() {
+    for (entry & e : seqs) {
+        e.n_last = 0;
+    }
+}
+
 void context_memory::checkpoint(int32_t seq) {
     entry &      e    = seqs[seq];
     const size_t size = llama_state_seq_get_size_ext(ctx, seq, LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);

@@ -36,6 +36,10 @@ public:
     // A decode added `n_new` tokens.
     void added(int32_t seq, int32_t n_new);
 
+    // A decode of several sequences may have moved the state of any, without its snapshots: none is of use any more. The
+    // sequences of that decode are counted with `added` after this.
+    void snapshots_moved();
+
     // Remembers the present state, so that `take_back` can return to it.
     void checkpoint(int32_t seq);
 

@@ -42,18 +42,52 @@ void make_drafts(spec & s) {
     }
 }
 
-// Cuts the active sequences into batches that fit, never inside a sequence.
-void cut(spec & s) {
-    const int32_t room  = batch_room(s);
-    auto &        parts = s.parts;
-    parts.clear();
-    for (size_t i = 0; i < s.active.size(); ++i) {
-        const int32_t n = 1 + (int32_t) s.seqs[(size_t) s.active[i]].draft.size();
-        if (parts.empty() || parts.back().n_tokens + n > room) {
-            parts.push_back({i, i, 0});
+int32_t n_verify(const spec & s, int32_t seq) {
+    return 1 + (int32_t) s.seqs[(size_t) seq].draft.size();
+}
+
+// Cuts active[begin, end) into batches that fit, never inside a sequence.
+void cut(spec & s, size_t begin, size_t end, int32_t room) {
+    for (size_t i = begin; i < end; ++i) {
+        const int32_t n = n_verify(s, s.active[i]);
+        if (i == begin || s.parts.back().n_tokens + n > room) {
+            s.parts.push_back({i, i, 0});
         }
-        parts.back().end = i + 1;
-        parts.back().n_tokens += n;
+        s.parts.back().end = i + 1;
+        s.parts.back().n_tokens += n;
+    }
+}
+
+// Where rejected tokens leave by snapshots, llama.cpp may move the state of a sequence to another cell when it evaluates
+// several others in one physical batch, and leaves its snapshots behind. So those without a draft come first, which have
+// nothing to reject; then one physical batch of neighbours with drafts of one length; and then the rest, one by one.
+void cut_for_snapshots(spec & s, int32_t room) {
+    auto &     active  = s.active;
+    const auto drafted = std::partition(active.begin(), active.end(), [&](int32_t seq) { return n_verify(s, seq) == 1; });
+    std::sort(active.begin(), drafted); // a stable partition would allocate
+    std::sort(drafted, active.end());
+    const auto n_plain = (size_t) (drafted - active.begin());
+    cut(s, 0, n_plain, room);
+    const int32_t one_batch = std::min(room, (int32_t) llama_n_ubatch(s.ctx_tgt));
+    for (size_t i = n_plain; i < active.size(); ++i) {
+        const int32_t n     = n_verify(s, active[i]);
+        const bool    joins = i > n_plain && s.parts.back().begin == n_plain && active[i] == active[i - 1] + 1 && n == n_verify(s, active[i - 1]) &&
+                           s.parts.back().n_tokens + n <= one_batch;
+        if (!joins) {
+            s.parts.push_back({i, i, 0});
+        }
+        s.parts.back().end = i + 1;
+        s.parts.back().n_tokens += n;
+    }
+}
+
+void cut(spec & s) {
+    const int32_t room = batch_room(s);
+    s.parts.clear();
+    if (s.target.kind() == rollback_kind::snapshots) {
+        cut_for_snapshots(s, room);
+    } else {
+        cut(s, 0, s.active.size(), room);
     }
 }
 
@@ -178,15 +212,16 @@ int32_t verify(spec & s, const part & p, bool last) {
         }
         return abi::OK;
     }
+    if (p.end - p.begin > 1) {
+        s.target.snapshots_moved();
+    }
     for (size_t i = p.begin; i < p.end; ++i) {
-        const int32_t seq = s.active[i];
-        const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
-        s.target.added(seq, n);
+        s.target.added(s.active[i], n_verify(s, s.active[i]));
     }
     show(s);
     for (size_t i = p.begin; i < p.end; ++i) {
         const int32_t seq = s.active[i];
-        const int32_t n   = 1 + (int32_t) s.at(seq).draft.size();
+        const int32_t n   = n_verify(s, seq);
         s.at(seq).n_shown += n;
         s.at(seq).boundary_at = s.at(seq).n_shown;
         if (s.draft) {

@@ -40,6 +40,10 @@ static bool set_field(lsp_params & p, const char * given) {
     if (!equals) {
         return false;
     }
+    if (std::string(given, equals) == "p_min") {
+        p.p_min = std::strtof(equals + 1, nullptr);
+        return true;
+    }
     for (const auto & f : FIELDS) {
         if (std::string(given, equals) == f.name) {
             p.*f.field = std::atoi(equals + 1);

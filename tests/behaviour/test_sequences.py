@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,27 @@ def test_a_shift_keeps_what_follows_or_is_refused(binding: Any, session: Any, ca
     last = run(NEXT, CYCLE[0], 40)[-1]
     tokens = rounds(spec, 30)
     assert tokens == follow(last, len(tokens))
+
+
+@pytest.mark.parametrize("name", ["draft-mtp, hybrid", "draft-simple, hybrid"])
+@pytest.mark.parametrize("order", list(permutations(range(4))), ids=lambda order: "".join(map(str, order)))
+def test_drafts_of_different_lengths_leave_the_states_of_others_alone(
+    binding: Any, models: dict[str, Path], name: str, order: tuple[int, ...]
+) -> None:
+    """llama.cpp keeps the states in the order in which sequences came, and moves them when it evaluates neighbours together."""
+    case = ALL[name]
+    with binding.Session(**case.options(models), n_seq_max=4) as session:
+        spec = session.speculative
+        limits = (8, 8, 5, 5)
+        prompts = {seq: run(NEXT, CYCLE[7 * seq], 20 + seq) for seq in order}
+        for seq, prompt in prompts.items():
+            spec.set_limits(seq=seq, n_draft_max=limits[seq], n_predict=60)
+            spec.prompt(prompt, seq)
+        left: dict[int, list[int]] = {seq: [] for seq in order}
+        while spec.decode() == 0:
+            for seq, tokens in left.items():
+                tokens += spec.accepted(seq)
+        for seq, tokens in left.items():
+            expected = case.expected(prompts[seq], n_predict=60, n_draft_limit=limits[seq])
+            assert tokens == expected.tokens, f"sequence {seq}"
+            assert (spec.stats(seq).n_drafted, spec.stats(seq).n_accepted) == (expected.drafted, expected.accepted)

@@ -24,6 +24,7 @@ FUZZED = {
     "draft-mtp, shared memory": ("target-gemma4", "mtp-gemma4-assistant", "auto"),
     "draft-mtp, hybrid": ("mtp-qwen35", None, "draft-mtp"),
     "draft-simple, hybrid": ("hybrid-qwen35", "draft-llama", "draft-simple"),
+    "n-grams, hybrid": ("hybrid-qwen35", None, "ngram-simple,ngram-map-k,ngram-cache"),
     "a recurrent draft": ("target-llama", "hybrid-qwen35", "draft-simple"),
     "draft-eagle3": ("target-llama", "draft-eagle3", "draft-eagle3"),
     "draft-dflash": ("target-llama", "draft-dflash", "draft-dflash"),

@@ -22,12 +22,12 @@ from specbind.native.tools import find_tools
 
 @dataclass(frozen=True)
 class Generation:
-    """What to generate. `params` are integers of the ABI's params."""
+    """What to generate. `params` are numbers of the ABI's params."""
 
     model: Path
     draft: Path | None
     strategies: str
-    params: dict[str, int]
+    params: dict[str, int | float]
     prompt: str
     n_predict: int
     n_threads: int = 1

@@ -44,8 +44,8 @@ def ngram(name: str, make: Callable[[], Drafter], n_predict: int = 200, shares_p
     return Case(name, "target-llama", make, params=params, n_predict=n_predict, shares_pool=shares_pool)
 
 
-def drafting(name: str, target: str, draft: str | None, n: int, *maps: tuple[int, ...]) -> Case:
-    return Case(name, target, partial(ModelDrafter, maps, n), draft, {"n_draft_max": n})
+def drafting(name: str, target: str, draft: str | None, n: int, *maps: tuple[int, ...], unsure: frozenset[int] = frozenset(), **params: Any) -> Case:
+    return Case(name, target, partial(ModelDrafter, maps, n, unsure), draft, {"n_draft_max": n, **params})
 
 
 NGRAMS = {
@@ -72,8 +72,14 @@ DRAFTS = {
     "draft-mtp, hybrid": drafting("draft-mtp", "mtp-qwen35", None, 8, MISSING),
     "draft-eagle3": drafting("draft-eagle3", "target-llama", "draft-eagle3", 8, MISSING),
     "draft-eagle3, shared head": drafting("draft-eagle3", "target-llama", "draft-eagle3-shared", 8, NEXT),
+    "draft-eagle3, hybrid": drafting("draft-eagle3", "hybrid-qwen35", "draft-eagle3", 8, MISSING),
+    "draft-dflash, hybrid": drafting("draft-dflash", "hybrid-qwen35", "draft-dflash-hybrid", 3, MISSING),
+    "draft-dspark, hybrid": drafting("draft-dspark", "hybrid-qwen35", "draft-dspark-hybrid", 3, MISSING),
     "draft-dflash": drafting("draft-dflash", "target-llama", "draft-dflash", 3, MISSING),
     "draft-dspark": drafting("draft-dspark", "target-llama", "draft-dspark", 3, MISSING),
+    "draft-dspark, no confidence head": drafting("draft-dspark", "target-llama", "draft-dspark-noconf", 3, MISSING),
+    "draft-dspark, now and then unsure": drafting("draft-dspark", "target-llama", "draft-dspark-conf", 3, NEXT, unsure=MISSES, p_min=0.5),
+    "draft-dspark, unsure and unheeded": drafting("draft-dspark", "target-llama", "draft-dspark-conf", 3, NEXT),
 }
 
 ALL = NGRAMS | DRAFTS
@@ -83,6 +89,8 @@ WINDOW = {"swa_full": 0}  # cells outside the sliding window are gone
 OWN_CONTEXTS = {
     "draft-simple, hybrid with checkpoints": replace(ALL["draft-simple, hybrid"], contexts=CHECKPOINTS),
     "draft-mtp, hybrid with checkpoints": replace(ALL["draft-mtp, hybrid"], contexts=CHECKPOINTS),
+    "draft-eagle3, hybrid with checkpoints": replace(ALL["draft-eagle3, hybrid"], contexts=CHECKPOINTS),
+    "draft-dflash, hybrid with checkpoints": replace(ALL["draft-dflash, hybrid"], contexts=CHECKPOINTS),
     "ngram-simple, hybrid with checkpoints": replace(NGRAMS["ngram-simple"], target="hybrid-qwen35", contexts=CHECKPOINTS),
     "draft-simple, hybrid with fewer snapshots than the draft": replace(ALL["draft-simple, hybrid"], contexts={"n_rs_seq": 2}),
     "draft-simple, window without the rest": replace(ALL["draft-simple, sliding window"], contexts=WINDOW),

@@ -12,6 +12,7 @@ from specbind.native.errors import NativeError
 # A field of the ABI's params -> the program's option.
 OPTIONS = {
     "n_draft_max": "--spec-draft-n-max",
+    "p_min": "--spec-draft-p-min",
     "ngram_simple_n": "--spec-ngram-simple-size-n",
     "ngram_simple_m": "--spec-ngram-simple-size-m",
     "ngram_map_k_n": "--spec-ngram-map-k-size-n",
@@ -24,6 +25,8 @@ OPTIONS = {
 }
 DECODED = re.compile(r"decoded +(\d+) tokens in +([\d.]+) seconds")
 COUNT = r"{} += (\d+)"
+
+TRIES = 10  # on a busy machine the program may end before its thread for the log has written the figures
 
 
 class UpstreamLoop:
@@ -41,14 +44,15 @@ class UpstreamLoop:
         ]  # fmt: skip
 
     def run(self, g: Generation) -> Outcome:
-        with tempfile.TemporaryDirectory() as folder:
-            said = output(self.command(g, self.prompt(g, Path(folder))), merge=True)
-        decoded = DECODED.search(said)
-        counts = [re.search(COUNT.format(name), said) for name in ("n_drafted", "n_accept")]
-        if not decoded or not all(counts):
-            raise NativeError(f"{self.program.name} printed no figures. Its last line: {said.strip().splitlines()[-1:]}")
-        drafted, accepted = (int(c[1]) for c in counts if c)
-        return Outcome(int(decoded[1]), float(decoded[2]), drafted, accepted, int(decoded[1]) - accepted)
+        for _ in range(TRIES):
+            with tempfile.TemporaryDirectory() as folder:
+                said = output(self.command(g, self.prompt(g, Path(folder))), merge=True)
+            decoded = DECODED.search(said)
+            counts = [re.search(COUNT.format(name), said) for name in ("n_drafted", "n_accept")]
+            if decoded and all(counts):
+                drafted, accepted = (int(c[1]) for c in counts if c)
+                return Outcome(int(decoded[1]), float(decoded[2]), drafted, accepted, int(decoded[1]) - accepted)
+        raise NativeError(f"{self.program.name} printed no figures in {TRIES} runs. Its last line: {said.strip().splitlines()[-1:]}")
 
     def allocations(self, program: DecodeProgram, g: Generation) -> Allocations:
         with tempfile.TemporaryDirectory() as folder:

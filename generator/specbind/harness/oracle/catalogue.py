@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from specbind.harness.oracle.gguf_file import Model
 
 TARGET_LAYERS = (0, 1, 2)  # what EAGLE-3 and DFlash drafts read of the three-layer target
+HYBRID_LAYERS = (0, 1)  # the same for the hybrid target
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def catalogue() -> dict[str, Entry]:
         "draft-eagle3-shared": Entry("EAGLE-3 with the target's head", lambda: eagle3(NEXT, None, TARGET_LAYERS)),
         "draft-dflash": Entry("DFlash, block of 4", lambda: dflash(NEXT, MISSES, TARGET_LAYERS)),
         "draft-dspark": Entry("DSpark, block of 4", lambda: dspark(NEXT, MISSES, TARGET_LAYERS)),
+        "draft-dflash-hybrid": Entry("DFlash for the hybrid target", lambda: dflash(NEXT, MISSES, HYBRID_LAYERS)),
+        "draft-dspark-hybrid": Entry("DSpark for the hybrid target", lambda: dspark(NEXT, MISSES, HYBRID_LAYERS)),
         "draft-dspark-noconf": Entry(
             "DSpark without a confidence head", lambda: dspark(NEXT, MISSES, TARGET_LAYERS, confidence=False)
         ),

@@ -23,14 +23,20 @@ class Drafter(Protocol):
 
 @dataclass(frozen=True)
 class ModelDrafter:
-    """A draft model that knows the last token: step k follows `maps[k]`, the last map for all further steps."""
+    """A draft model that knows the last token: step k follows `maps[k]`, the last map for all further steps.
+
+    It stops behind a token of `unsure`, where it doubts the next one more than `p_min` allows.
+    """
 
     maps: tuple[TokenMap, ...]
     n_max: int
+    unsure: frozenset[int] = frozenset()
 
     def draft(self, history: Sequence[int], last: int, n_max: int) -> list[int]:
         tokens: list[int] = []
         for step in range(min(n_max, self.n_max)):
+            if last in self.unsure:
+                break
             last = self.maps[min(step, len(self.maps) - 1)][last]
             tokens.append(last)
         return tokens
