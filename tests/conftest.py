@@ -15,10 +15,12 @@ sys.path.insert(0, str(ROOT / "bindings_out" / "python" / "src"))
 
 @pytest.fixture(scope="session")
 def build() -> Any:
-    """The library under test, built if it is not."""
+    """The library under test, built if it is not. SPECBIND_LIBRARY_DIR names the folder of another one."""
     from specbind import native
+    from specbind.native.prebuilt import ENV_DIR, prebuilt
 
-    result = native.build()
+    given = os.environ.get(ENV_DIR)
+    result = prebuilt(Path(given)) if given else native.build()
     os.environ.setdefault("LLAMA_SPECULATIVE_LIB", str(result.library))
     return result
 

@@ -20,10 +20,10 @@ COMMANDS: Table = {
     "baseline": ("baseline", "Write down a released ABI, if its version is high enough."),
     "build": ("build", "Get and build llama.cpp and the shim."),
     "check": ("check", "Say whether header, library and every language agree with the spec."),
-    "test": ("test", "Run the tests, or show every case in every language."),
+    "test": ("test", "Run the tests, or show every case in every language, or every strategy on every backend."),
     "demo": ("demo", "Generate with a real model, with and without speculation."),
     "bench": ("bench", "Measure speed: decoding, generating, languages."),
-    "doctor": ("doctor", "Say which toolchains this machine has, and how to install the others."),
+    "doctor": ("doctor", "Say which toolchains and backends this machine has, and how to install the others."),
 }
 
 

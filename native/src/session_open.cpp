@@ -1,32 +1,21 @@
 // Loading models and making contexts so that they fit each other.
 #include "detection.h"
+#include "devices.h"
 #include "identity.h"
 #include "impl.h"
 #include "requirements.h"
 #include "session.h"
 
-#include "ggml-backend.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
 namespace spb {
 
 // More snapshots of a recurrent state cost more memory than the checkpoints that they save.
 static const int32_t SNAPSHOTS_MAX = 16;
-
-static void load_backends() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        if (ggml_backend_reg_count() == 0) {
-            ggml_backend_load_all();
-        }
-    });
-}
 
 static void require_gguf(const char * path, const char * field) {
     std::FILE * file = std::fopen(path, "rb");
@@ -40,46 +29,6 @@ static void require_gguf(const char * path, const char * field) {
         fail(abi::ERROR_MODEL, "session_params.%s: '%s' is not a GGUF file", field, path);
     }
 }
-
-static std::string device_names() {
-    std::string names;
-    for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-        names += (i ? ", " : "") + std::string(ggml_backend_dev_name(ggml_backend_dev_get(i)));
-    }
-    return names;
-}
-
-// A device list for llama.cpp; empty, for the processor alone, or null for llama.cpp's choice.
-class device_list {
-public:
-    device_list(const char * name, const char * field) {
-        if (!name) {
-            return;
-        }
-        ggml_backend_dev_t dev = ggml_backend_dev_by_name(name);
-        if (!dev) {
-            fail(abi::ERROR_INVALID_ARGUMENT, "session_params.%s: there is no device '%s'; this build has %s", field, name, device_names().c_str());
-        }
-        given = true;
-        cpu   = ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU;
-        if (!cpu) {
-            list[0] = dev;
-        }
-    }
-
-    void apply(llama_model_params & mp) {
-        if (given) {
-            mp.devices = list;
-        }
-        if (cpu) {
-            mp.n_gpu_layers = 0;
-        }
-    }
-
-private:
-    bool               given = false, cpu = false;
-    ggml_backend_dev_t list[2] = {nullptr, nullptr};
-};
 
 struct progress {
     abi::progress_callback callback;

@@ -1,4 +1,4 @@
-"""`specbind doctor`: which toolchains this machine has, and how to install the others."""
+"""`specbind doctor`: which toolchains and backends this machine has, and how to install the others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from specbind.harness.toolchains import Tool
+    from specbind.native.backends import Backend
 
 EPILOG = """\b
 Examples:
@@ -17,23 +18,28 @@ Examples:
 \b
 Exit codes:
   0  everything that building and testing the shim needs is there
-  1  something required is missing
+  1  something required is missing; a backend is never required of a machine but of CI
 """
 
 
 @click.command(epilog=EPILOG)
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(style: str) -> None:
-    """Say which toolchains this machine has, and how to install the others."""
+    """Say which toolchains and backends this machine has, and how to install the others."""
+    from specbind.harness.backends import all_backends
     from specbind.harness.toolchains import load_toolchains
 
+    backends = list(all_backends().values())
     found = [(tool, version_of(tool)) for tool in load_toolchains()]
     if style == "json":
         import json
 
-        click.echo(json.dumps([{"name": t.name, "version": v, "required": t.required, "install": t.install} for t, v in found], indent=2))
+        tools = [{"name": t.name, "version": v, "required": t.required, "install": t.install} for t, v in found]
+        rows = [{"name": b.name, "missing": list(b.missing()), "required": b.required, "install": b.remedy} for b in backends]
+        click.echo(json.dumps({"tools": tools, "backends": rows}, indent=2))
     else:
         table(found)
+        backend_table(backends)
     if missing := [t.name for t, v in found if v is None and t.required]:
         click.echo(f"Missing and required: {', '.join(missing)}.", err=True)
         raise SystemExit(1)
@@ -68,3 +74,19 @@ def table(found: list[tuple[Tool, str | None]]) -> None:
     console = Console(highlight=False)
     console.print(view)
     console.print("* required")
+
+
+def backend_table(backends: list[Backend]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    view = Table(box=None, pad_edge=False)
+    for column in ("backend", "can be built", "to install"):
+        view.add_column(column, overflow="fold")
+    for backend in backends:
+        missing = backend.missing()
+        view.add_row(backend.name + (" *" if backend.required else ""), "no" if missing else "yes", backend.remedy if missing else "")
+    console = Console(highlight=False)
+    console.print()
+    console.print(view)
+    console.print("* required in CI; specbind test --backend NAME builds one and runs every strategy on it")

@@ -1,4 +1,4 @@
-"""`specbind test`: the tests, or the table of every shared case in every language."""
+"""`specbind test`: the tests, the table of every shared case in every language, or that of every strategy on every backend."""
 
 from __future__ import annotations
 
@@ -13,29 +13,37 @@ if TYPE_CHECKING:
     from specbind.harness.matrix import Matrix
 
 EPILOG = """\b
-What follows `--` goes to pytest.
+What follows `--` goes to pytest; with --backend it then tests the library of that one backend.
 
 \b
 Examples:
   specbind test
   specbind test -- tests/behaviour -k rollback
   specbind test --matrix
+  specbind test --backend all
+  specbind test --backend cuda --record             and keep the result under docs/backends
+  specbind test --backend blas -- tests/behaviour
 
 \b
 Exit codes:
   0  everything passed
-  1  something failed, or a language that had to run did not
+  1  something failed, or a language or a backend that had to run did not
   2  wrong usage
 """
 
 
 @click.command(epilog=EPILOG)
-@click.option("--backend", metavar="NAME", help="Build and test this row of ci/backends.yaml. Default is the one built last, or cpu.")
+@click.option("--backend", metavar="NAME", help="Rows of ci/backends.yaml, separated by commas, or `all`: build each and run every strategy on it.")
 @click.option("--matrix", is_flag=True, help="Run the shared cases alone and show languages and cases.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Of the matrix.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Of the tables.")
+@click.option("--record", is_flag=True, help="With --backend: write the results to docs/backends, to be committed.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(backend: str | None, matrix: bool, form: str, arguments: tuple[str, ...]) -> None:
-    """Run the tests, or show every shared case in every language."""
+def command(backend: str | None, matrix: bool, form: str, record: bool, arguments: tuple[str, ...]) -> None:
+    """Run the tests, or show every shared case in every language, or every strategy on every backend."""
+    if record and (not backend or arguments):
+        raise click.UsageError("--record keeps the results of --backend: give it, without arguments for pytest.")
+    if backend and matrix:
+        raise click.UsageError("--backend and --matrix are two tables: give one of them.")
     from specbind import native
     from specbind.native.paths import checkout
     from specbind.native.progress import for_stderr
@@ -43,8 +51,12 @@ def command(backend: str | None, matrix: bool, form: str, arguments: tuple[str, 
     try:
         root = checkout()
         chosen = {}
+        if backend and not arguments:
+            from specbind.commands.test_backends import run
+
+            raise SystemExit(0 if run(backend, form, record) else 1)
         if backend:
-            chosen["LLAMA_SPECULATIVE_LIB"] = str(native.build(backend=backend, progress=for_stderr()).library)
+            chosen["LLAMA_SPECULATIVE_LIB"] = str(native.build(backend=backend, latest=False, progress=for_stderr()).library)
     except native.NativeError as error:
         click.echo(f"specbind test: {error}", err=True)
         raise SystemExit(1) from None

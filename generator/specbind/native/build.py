@@ -42,13 +42,14 @@ def build(
     sanitize: str = "",
     generated: Path | None = None,
     library: str = "llama_speculative",
+    latest: bool = True,
     progress: Progress | None = None,
 ) -> BuildResult:
     """Build llama.cpp and the shim as far as they are not built yet.
 
     `llama` is a tree of the user's instead of the pinned one. `build_dir` holds the shim's build instead of the cache.
     `sanitize` is what -fsanitize= takes. `generated` is a folder with `include` and `generated` from another spec, and
-    `library` the name that it gives the library. Raises NativeError.
+    `library` the name that it gives the library. `latest` makes it what `find_library` finds. Raises NativeError.
     """
     progress = progress or Silent()
     root, cache = checkout(), cache_dir()
@@ -61,9 +62,9 @@ def build(
     key = digest(str(root), str(generated), str(libraries), sanitize)
     folder = build_dir.expanduser().resolve() if build_dir else cache / "shim" / key
     with locked(folder, progress):
-        path = build_shim(tree, libraries, folder, generated, library, sanitize, tools, root, jobs, progress)
+        path = build_shim(tree, libraries, folder, generated, library, sanitize, tools, root, jobs, progress, chosen.leave_out)
     result = BuildResult(path, path.parent, (*tree.include_dirs, generated / "include"), tree.path, backend)
-    if not sanitize and generated == root / "native":
+    if latest and not sanitize and generated == root / "native":
         remember(result, root, cache)
     return result
 
@@ -72,6 +73,8 @@ def pick_backend(root: Path, name: str) -> Backend:
     backends = load_backends(root / "ci" / "backends.yaml")
     if name not in backends:
         raise NativeError(f"--backend {name}: there is no such backend. There are: {', '.join(backends)}.")
+    if missing := backends[name].missing():
+        raise NativeError(f"--backend {name}: {', '.join(missing)} is missing here. To install it: {backends[name].remedy}.")
     return backends[name]
 
 
@@ -100,9 +103,9 @@ def build_llama(tree: Tree, backend: Backend, tools: Tools, cache: Path, jobs: i
 
 def build_shim(
     tree: Tree, libraries: Path, folder: Path, generated: Path, library: str, sanitize: str, tools: Tools, root: Path,
-    jobs: int | None, progress: Progress,
+    jobs: int | None, progress: Progress, leave_out: tuple[str, ...] = (),
 ) -> Path:  # fmt: skip
-    """The shim in `folder`/bin, with the libraries that it needs beside it."""
+    """The shim in `folder`/bin, with the libraries that it needs beside it, but those of `leave_out`."""
     log = folder.with_name(folder.name + ".log")
     log.unlink(missing_ok=True)
     with progress.phase("Configuring the shim"):
@@ -113,7 +116,7 @@ def build_shim(
             what="Configuring the shim", log=log,
         )  # fmt: skip
     compile_with(tools, folder, jobs, "Building the shim", log, progress)
-    copy_libraries(libraries, folder / "bin")
+    copy_libraries(libraries, folder / "bin", leave_out)
     return folder / "bin" / library_file(library)
 
 
@@ -125,9 +128,11 @@ def compile_with(tools: Tools, folder: Path, jobs: int | None, title: str, log: 
         run(command, what=title, log=log, on_line=ninja_progress(advance))
 
 
-def copy_libraries(source: Path, target: Path) -> None:
+def copy_libraries(source: Path, target: Path, leave_out: tuple[str, ...] = ()) -> None:
     """Bring libllama and libggml beside the shim; links stay links, and what is there already is left alone."""
     for path in sorted(source.glob("*.dll" if os.name == "nt" else "lib*")):
+        if any(name in path.name for name in leave_out):
+            continue
         copy = target / path.name
         if path.is_symlink():
             if not copy.is_symlink():
