@@ -21,6 +21,7 @@ COMMANDS: Table = {
     "build": ("build", "Get and build llama.cpp and the shim."),
     "check": ("check", "Say whether header, library and every language agree with the spec."),
     "test": ("test", "Run the tests, or show every case in every language, or every strategy on every backend."),
+    "propose": ("propose", "Write the ABI as a series of patches for llama.cpp itself."),
     "demo": ("demo", "Generate with a real model, with and without speculation."),
     "bench": ("bench", "Measure speed: decoding, generating, languages."),
     "doctor": ("doctor", "Say which toolchains and backends this machine has, and how to install the others."),

@@ -11,8 +11,9 @@ target_link_libraries(shim PRIVATE llama_common_part llama ggml ggml-base)
 target_include_directories(shim PRIVATE "${SPECBIND_GENERATED_DIR}/include" "${generated}" "${CMAKE_CURRENT_SOURCE_DIR}/src")
 # driver_access.cpp reads two internal headers of libllama.
 target_include_directories(shim SYSTEM PRIVATE "${LLAMA_DIR}/src")
+string(TOUPPER "${SPECBIND_LIBRARY}_BUILD" exporting) # as the header asks for it, on Windows
 target_compile_definitions(shim PRIVATE
-  SPB_LLAMA_COMMIT="${LLAMA_COMMIT_TEXT}" SPB_LLAMA_VERSION="${LLAMA_VERSION_TEXT}" SPB_BUILD_ID="${SPECBIND_BUILD_ID}")
+  ${exporting} SPB_LLAMA_COMMIT="${LLAMA_COMMIT_TEXT}" SPB_LLAMA_VERSION="${LLAMA_VERSION_TEXT}" SPB_BUILD_ID="${SPECBIND_BUILD_ID}")
 
 set_target_properties(shim PROPERTIES
   OUTPUT_NAME ${SPECBIND_LIBRARY} VERSION ${SPECBIND_VERSION} SOVERSION ${SPECBIND_SOVERSION}

@@ -33,6 +33,7 @@ def environment(build: Any, models: dict[str, Path], llama: Any, doctored: Path)
         **os.environ,
         "LLAMA_SPECULATIVE_LIB": str(build.library),
         "LLAMA_SPECULATIVE_HELPER": str(llama.path),
+        "LLAMA_SPECULATIVE_OTHER": str(build.lib_dir / "libggml-base.so"),  # without the functions, even where libllama has them
         "LLAMA_SPECULATIVE_DOCTORED": str(doctored),
         "LLAMA_SPECULATIVE_MODELS": str(next(iter(models.values())).parent),
         "LLAMA_SPECULATIVE_NEXT": " ".join(map(str, NEXT)),

@@ -136,10 +136,10 @@ def test_another_library_with_the_same_names_does_no_harm(program: Program, doct
     assert program("load", environment["LLAMA_SPECULATIVE_LIB"], str(doctored)) == "OK\n"
 
 
-def test_a_library_that_is_not_there_or_not_ours_is_an_exception_with_its_path(program: Program, out: Path) -> None:
+def test_a_library_that_is_not_there_or_not_ours_is_an_exception_with_its_path(program: Program, environment: dict[str, str]) -> None:
     path, _, message = program("load", "/nowhere/lib.so").partition("|")
     assert path == "/nowhere/lib.so" and "No such file" in message
-    assert "it has no function llama_speculative_" in program("load", str(out / "libllama_helper.so"))
+    assert "it has no function llama_speculative_" in program("load", environment["LLAMA_SPECULATIVE_OTHER"])
 
 
 def test_defaults_are_those_of_the_spec(program: Program) -> None:

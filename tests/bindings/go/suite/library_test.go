@@ -68,7 +68,7 @@ func TestALibraryThatIsNotThereIsAnErrorWithItsPath(t *testing.T) {
 	if _, err := spec.Load("/nowhere/lib.so"); !errors.As(err, &load) || load.Path != "/nowhere/lib.so" || !strings.Contains(load.Reason, "No such file") {
 		t.Error(err)
 	}
-	_, err := spec.Load(Variable("LLAMA_SPECULATIVE_HELPER"))
+	_, err := spec.Load(Variable("LLAMA_SPECULATIVE_OTHER"))
 	if !errors.As(err, &load) || load.Reason != "it has no function llama_speculative_abi_version" {
 		t.Error(err)
 	}

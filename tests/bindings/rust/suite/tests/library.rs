@@ -51,8 +51,7 @@ fn a_library_that_is_not_there_is_an_error_with_its_path() {
     assert_eq!(path.to_str(), Some("/nowhere/lib.so"));
     assert!(reason.contains("No such file"), "{reason}");
     // a library without the functions
-    let Err(Error::Load { reason, .. }) = Library::open(variable("LLAMA_SPECULATIVE_HELPER"))
-    else {
+    let Err(Error::Load { reason, .. }) = Library::open(variable("LLAMA_SPECULATIVE_OTHER")) else {
         panic!()
     };
     assert_eq!(reason, "it has no function llama_speculative_abi_version");

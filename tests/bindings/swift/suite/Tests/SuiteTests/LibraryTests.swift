@@ -47,7 +47,7 @@ import Testing
         let missing = thrown { try Library.open("/nowhere/lib.so") }
         #expect(missing.kind == "load" && missing.text.hasPrefix("cannot load /nowhere/lib.so"))
         #expect(missing.text.contains("No such file"))
-        let other = thrown { try Library.open(variable("LLAMA_SPECULATIVE_HELPER")) }
+        let other = thrown { try Library.open(variable("LLAMA_SPECULATIVE_OTHER")) }
         #expect(other.kind == "load" && other.text.hasSuffix("it has no function llama_speculative_abi_version"))
     }
 

@@ -1,0 +1,147 @@
+"""What the series changes, and that git takes it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from specbind.propose import series
+from specbind.propose.patches import Patch, blob
+from specbind.propose.shim import Shim
+from specbind.spec import model as m
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LIBRARY = ["llama-speculative.h", "CMakeLists.txt", "llama-speculative.map", "llama-speculative-impl.h", "llama-speculative.cpp",
+           "llama-speculative-init.cpp", "llama-speculative-seq.cpp", "llama-speculative-round.cpp", "llama-speculative-session.cpp", "llama-speculative-folder.cpp",
+           "llama-speculative-identity.c"]  # fmt: skip
+TOUCHED = [
+    ["src/llama-ext.h", "tests/test-c.c"],
+    ["common/speculative.cpp", "tests/test-speculative-state.cpp", "tests/CMakeLists.txt"],
+    ["src/llama-ext.h", "src/llama-context.cpp", "src/llama-model.cpp"],
+    ["common/speculative.h", "common/speculative.cpp"],
+    [*(f"tools/speculative/{name}" for name in LIBRARY), "CMakeLists.txt", "tests/test-speculative-c-api.c", "tests/CMakeLists.txt"],
+    ["tools/speculative/README.md", "examples/speculative-c/speculative-c.c", "examples/speculative-c/CMakeLists.txt",
+     "examples/CMakeLists.txt", "docs/speculative.md"],
+    ["tools/speculative/CMakeLists.txt", "CMakeLists.txt"],
+]  # fmt: skip
+
+
+def git(folder: Path, *arguments: str | Path) -> str:
+    command = ["git", "-C", folder, "-c", "user.name=T", "-c", "user.email=t@example.org", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repository(patches: list[Patch], tmp_path: Path) -> Path:
+    """A repository with the tree's own files that the series touches."""
+    olds: dict[str, str] = {}
+    for patch in patches:
+        for path, (old, _) in patch.files.items():
+            if old is not None and path not in {p for earlier in patches[: patches.index(patch)] for p in earlier.files}:
+                olds[path] = old
+    for path, text in olds.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "tree")
+    return tmp_path
+
+
+def test_git_am_takes_every_patch_and_gets_the_same_texts(
+    patches: list[Patch], final: dict[str, str], repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("series")
+    for name, text in series.texts(patches).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for path, patch in zip(sorted(folder.iterdir()), patches, strict=True):
+        git(repository, "am", "-q", "--whitespace=error-all", path)
+        assert git(repository, "log", "-1", "--format=%s").strip() == patch.subject
+        assert git(repository, "show", "--format=", "--name-only").split() == sorted(patch.files)
+    for path, text in final.items():
+        assert (repository / path).read_text(encoding="utf-8") == text
+        assert git(repository, "rev-parse", f"HEAD:{path}").strip() == blob(text)
+
+
+def test_git_apply_takes_the_whole_series_at_once(patches: list[Patch], final: dict[str, str], repository: Path) -> None:
+    (repository / "all.patch").write_text("".join(series.texts(patches).values()), encoding="utf-8")
+    git(repository, "apply", "--whitespace=error-all", "all.patch")
+    assert {path: (repository / path).read_text(encoding="utf-8") for path in final} == final
+
+
+def test_each_step_touches_what_it_says(patches: list[Patch]) -> None:
+    assert [list(patch.files) for patch in patches] == TOUCHED
+
+
+def test_existing_files_lose_no_line_but_the_dummy_of_the_c_test(patches: list[Patch]) -> None:
+    removed = [
+        (path, line)
+        for text in series.texts(patches).values()
+        for path, body in re.findall(r"^\+\+\+ b/(\S+)\n((?:[-+ @\\].*\n)*)", text, re.M)
+        for line in body.splitlines()
+        if re.match(r"-(?!-)", line)
+    ]
+    assert removed == [("tests/test-c.c", "-int main(void) {}")]
+
+
+def test_two_runs_give_the_same_bytes(spec: m.Spec, plan: series.Plan, patches: list[Patch], tree: Path) -> None:
+    again = series.planned(spec, series.shim_of(spec, ROOT / "native"))
+    assert again == plan
+    assert series.texts(series.patches(again, series.tree_reader(tree))) == series.texts(patches)
+
+
+def test_no_file_of_the_shim_is_in_it(final: dict[str, str]) -> None:
+    own = {path.read_text(encoding="utf-8") for path in (ROOT / "native").rglob("*") if path.suffix in (".h", ".c", ".cpp", ".map")}
+    assert not [path for path, text in final.items() if text in own]
+    assert not [path for path in final if "native" in Path(path).parts]
+
+
+def test_no_word_of_the_shim_is_left_in_the_tree(final: dict[str, str]) -> None:
+    words = re.compile(r"\bspb|SPB_|driver::|driver_access|specbind|\bshim\b|\b[Uu]pstream\b|\.yaml|Generated by")
+    new = {path: text for path, text in final.items() if re.match("tools/speculative|examples/speculative-c|tests/test-speculative", path)}
+    assert {path: words.findall(text) for path, text in new.items() if words.search(text)} == {}
+    assert {path for path, text in new.items() if not text.isascii()} == set(), "llama.cpp asks for ASCII"
+
+
+def test_what_the_shim_learns_the_proposal_says(spec: m.Spec, shim: Shim, plan: series.Plan) -> None:
+    from dataclasses import replace
+
+    line = "static_assert(sizeof(int) == 4, \"learnt\");\n"
+    taught = replace(shim, texts={**shim.texts, "rounds.cpp": shim.texts["rounds.cpp"].replace("namespace spb {\n", f"namespace spb {{\n{line}", 1)})
+    changed = {
+        edit.path
+        for step, other in zip(plan.steps, series.planned(spec, taught).steps, strict=True)
+        for edit, new in zip(step.edits, other.edits, strict=True)
+        if edit != new
+    }
+    assert changed == {"tools/speculative/llama-speculative-round.cpp"}
+
+
+def test_what_the_driver_learns_goes_to_the_tree_s_own_files(spec: m.Spec, shim: Shim, plan: series.Plan) -> None:
+    from dataclasses import replace
+
+    text = shim.texts["driver_access.cpp"]
+    texts = {**shim.texts, "driver_access.cpp": text.replace("void forget(", "// learnt\nvoid forget(").replace("bool kv_unified(", "// learnt\nbool kv_unified(")}
+    assert texts["driver_access.cpp"].count("learnt") == 2
+    taught = series.planned(spec, replace(shim, texts=texts))
+    changed = [
+        edit.path
+        for step, other in zip(plan.steps, taught.steps, strict=True)
+        for edit, new in zip(step.edits, other.edits, strict=True)
+        if edit != new
+    ]
+    assert changed == ["src/llama-context.cpp", "common/speculative.cpp"]
+
+
+def test_every_function_that_becomes_public_is_declared_and_defined_once(plan: series.Plan, final: dict[str, str]) -> None:
+    sources = {"common/speculative.h": ("common/speculative.cpp",), "src/llama-ext.h": ("src/llama-context.cpp", "src/llama-model.cpp")}
+    assert len(plan.public) > 20
+    for public in plan.public:
+        assert len(re.findall(rf"^\S.*\b{public.name}\(.*;$", final[public.where], re.M)) == 1, public.name
+        bodies = "".join(final[path] for path in sources[public.where])
+        assert len(re.findall(rf"^[a-z].*\b{public.name}\(.*\{{$", bodies, re.M)) == 1, public.name
+        assert public.purpose, public.name
