@@ -15,11 +15,16 @@ string(TOUPPER "${SPECBIND_LIBRARY}_BUILD" exporting) # as the header asks for i
 target_compile_definitions(shim PRIVATE
   ${exporting} SPB_LLAMA_COMMIT="${LLAMA_COMMIT_TEXT}" SPB_LLAMA_VERSION="${LLAMA_VERSION_TEXT}" SPB_BUILD_ID="${SPECBIND_BUILD_ID}")
 
+if(APPLE) # iOS too
+  set(beside "@loader_path")
+else()
+  set(beside "$ORIGIN")
+endif()
 set_target_properties(shim PROPERTIES
   OUTPUT_NAME ${SPECBIND_LIBRARY} VERSION ${SPECBIND_VERSION} SOVERSION ${SPECBIND_SOVERSION}
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin" RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin"
   # The shim finds libllama beside itself, wherever the two are moved.
-  BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>")
+  BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${beside}")
 
 set_target_properties(shim llama_common_part PROPERTIES
   C_STANDARD 99 CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ CI = ROOT / "ci"
 FILES = {
     "action": CI / "action.yml",
     "workflow": CI / "workflow-example.yml",
+    "matrix": CI / "build-matrix.yml",
     "hooks": ROOT / ".pre-commit-hooks.yaml",
     "guide": ROOT / "docs" / "ci.md",
 }
@@ -36,6 +38,7 @@ def scripts() -> dict[str, list[str]]:
     return {
         "action": runs[:action],
         "workflow": runs[action:],
+        "matrix": [step.get("run", "") for job in read("matrix")["jobs"].values() for step in job["steps"]],
         "hooks": [hook["entry"] for hook in read("hooks")],
         "guide": [*re.findall(r"```sh\n(.*?)```", guide, re.DOTALL), *re.findall(r"`(specbind [^`]+)`", guide)],
     }
@@ -55,7 +58,7 @@ def test_a_command_line_is_one_that_specbind_takes(name: str, words: list[str]) 
     command = main.get_command(click.Context(main), words[1])
     assert command is not None, f"{FILES[name]}: there is no `specbind {words[1]}`"
     known = {option: parameter for parameter in command.params for option in parameter.opts}
-    for word in words[2:]:
+    for word in takewhile(lambda word: word != "--", words[2:]):
         if word.startswith("-"):
             assert word in known, f"{FILES[name]}: `specbind {words[1]}` has no {word}"
     assert "Usage:" in command.get_help(click.Context(command, info_name=words[1]))
@@ -66,6 +69,7 @@ def test_each_file_runs_what_it_is_for() -> None:
     assert called == {
         "action": {"lint", "generate", "diff", "build", "check"},
         "workflow": {"lint", "generate", "diff", "build", "check"},
+        "matrix": {"build", "test"},
         "hooks": {"lint", "generate", "diff"},
         "guide": {"lint", "generate", "diff", "check"},
     }
