@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -47,3 +48,19 @@ def llama(build: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     from specbind.harness.llama import Llama
 
     return Llama(build.lib_dir, build.include_dirs, tmp_path_factory.mktemp("helper"))
+
+
+@pytest.fixture(scope="session")
+def missing() -> Callable[[str], NoReturn]:
+    """`missing(tool)`: skips with the hint of ci/toolchains.yaml, or fails where CI must have the tool."""
+    from specbind.harness.toolchains import load_toolchains
+
+    tools = {tool.name: tool for tool in load_toolchains()}
+
+    def missing(name: str) -> NoReturn:
+        said = f"{name} is missing: {tools[name].install}"
+        if tools[name].ci and os.environ.get("CI"):
+            pytest.fail(said, pytrace=False)
+        pytest.skip(said)
+
+    return missing

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +28,7 @@ LANGUAGES = {
     "swift": "swift",
 }
 SECTIONS = ("Files", "Build", "Handles", "The diff", "What users write", "In CI", "Tried, and not tried")
+Missing = Callable[[str], NoReturn]
 PROMPT = run(NEXT, CYCLE[0], 24)
 
 # Members in the code that belong to the language or to the wrapper.
@@ -116,16 +117,6 @@ def test_every_member_in_the_code_is_the_bindings(page: str, language: str) -> N
 # --- compilers ---------------------------------------------------------------------------------------------------------
 
 
-def missing(name: str) -> NoReturn:
-    """Skips with the hint of ci/toolchains.yaml, or fails where CI must have the tool."""
-    from specbind.harness.toolchains import load_toolchains
-
-    (tool,) = (tool for tool in load_toolchains() if tool.name == name)
-    if tool.ci and os.environ.get("CI"):
-        pytest.fail(f"{name} is missing: {tool.install}", pytrace=False)
-    pytest.skip(f"{name} is missing: {tool.install}")
-
-
 def call(command: list[str], folder: Path, **env: str) -> str:
     done = subprocess.run(command, cwd=folder, env=os.environ | env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -150,7 +141,7 @@ def cache() -> Iterator[Path]:
         yield folder
 
 
-def test_the_csharp_compiles(tmp_path: Path) -> None:
+def test_the_csharp_compiles(tmp_path: Path, missing: Missing) -> None:
     if shutil.which("mcs") is None:
         missing("Mono")
     handle = "public System.Runtime.InteropServices.SafeHandle NativeHandle => null;"
@@ -163,7 +154,7 @@ def test_the_csharp_compiles(tmp_path: Path) -> None:
     call(["mcs", *options, *map(str, sources)], tmp_path)
 
 
-def test_the_rust_compiles(cache: Path) -> None:
+def test_the_rust_compiles(cache: Path, missing: Missing) -> None:
     if shutil.which("cargo") is None:
         missing("Rust")
     (code,) = blocks("llama-cpp-rs", "rust")
@@ -186,7 +177,7 @@ def test_the_rust_compiles(cache: Path) -> None:
     )  # fmt: skip
 
 
-def test_the_go_is_vetted(cache: Path) -> None:
+def test_the_go_is_vetted(cache: Path, missing: Missing) -> None:
     folder = other("go", "test_go").go_folder()
     if folder is None:
         missing("Go")
@@ -217,7 +208,7 @@ def test_the_go_is_vetted(cache: Path) -> None:
     assert call([str(folder / "gofmt"), "-l", "speculation", "program"], cache / "go") == ""
 
 
-def test_the_swift_type_checks(cache: Path) -> None:
+def test_the_swift_type_checks(cache: Path, missing: Missing) -> None:
     if shutil.which("swiftc") is None:
         missing("Swift")
     folder = ROOT / "bindings_out" / "swift" / "Sources"

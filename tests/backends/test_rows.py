@@ -41,7 +41,7 @@ def test_a_row_says_how_it_is_built_found_and_installed(backend: Backend) -> Non
 @pytest.mark.parametrize("backend", [b for b in BACKENDS.values() if b.needs], ids=[b.name for b in BACKENDS.values() if b.needs])
 def test_a_backend_without_what_it_needs_is_refused_with_the_remedy(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     absent = replace(backend, needs=("no-such-program",))
-    monkeypatch.setattr(importlib.import_module("specbind.native.build"), "load_backends", lambda _: {backend.name: absent})
+    monkeypatch.setattr(importlib.import_module("specbind.native.build"), "all_backends", lambda _: {backend.name: absent})
     with pytest.raises(NativeError) as refused:
         native.build(backend=backend.name)
     assert str(refused.value) == f"--backend {backend.name}: no-such-program is missing here. To install it: {backend.remedy}."

@@ -7,7 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -50,22 +50,6 @@ def cache() -> Iterator[Path]:
     folder = cache_dir() / "bindings" / digest(str(ROOT))
     with locked(folder, Silent()):
         yield folder
-
-
-@pytest.fixture(scope="session")
-def missing() -> Callable[[str], NoReturn]:
-    """`missing(tool)`: skips with the hint of ci/toolchains.yaml, or fails where CI must have the tool."""
-    from specbind.harness.toolchains import load_toolchains
-
-    tools = {tool.name: tool for tool in load_toolchains()}
-
-    def missing(name: str) -> NoReturn:
-        said = f"{name} is missing: {tools[name].install}"
-        if tools[name].ci and os.environ.get("CI"):
-            pytest.fail(said, pytrace=False)
-        pytest.skip(said)
-
-    return missing
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from specbind.harness.toolchains import Tool
-    from specbind.native.backends import Backend
 
 EPILOG = """\b
 Examples:
@@ -38,8 +38,18 @@ def command(style: str) -> None:
         rows = [{"name": b.name, "missing": list(b.missing()), "required": b.required, "install": b.remedy} for b in backends]
         click.echo(json.dumps({"tools": tools, "backends": rows}, indent=2))
     else:
-        table(found)
-        backend_table(backends)
+        table(
+            ("tool", "found", "used for", "to install"),
+            ((t.name + mark(t.required), v or "missing", t.used_for, "" if v else t.install) for t, v in found),
+            "* required",
+        )
+        click.echo()
+        lacking = [(backend, backend.missing()) for backend in backends]
+        table(
+            ("backend", "can be built", "to install"),
+            ((b.name + mark(b.required), "no" if missing else "yes", b.remedy if missing else "") for b, missing in lacking),
+            "* required in CI; specbind test --backend NAME builds one and runs every strategy on it",
+        )
     if missing := [t.name for t, v in found if v is None and t.required]:
         click.echo(f"Missing and required: {', '.join(missing)}.", err=True)
         raise SystemExit(1)
@@ -62,31 +72,19 @@ def version_of(tool: Tool) -> str | None:
     return said[0].strip() if said else "found"
 
 
-def table(found: list[tuple[Tool, str | None]]) -> None:
+def mark(required: bool) -> str:
+    return " *" if required else ""
+
+
+def table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]], foot: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
     view = Table(box=None, pad_edge=False)
-    for column in ("tool", "found", "used for", "to install"):
-        view.add_column(column, overflow="fold")
-    for tool, version in found:
-        view.add_row(tool.name + (" *" if tool.required else ""), version or "missing", tool.used_for, "" if version else tool.install)
+    for heading in headings:
+        view.add_column(heading, overflow="fold")
+    for row in rows:
+        view.add_row(*row)
     console = Console(highlight=False)
     console.print(view)
-    console.print("* required")
-
-
-def backend_table(backends: list[Backend]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    view = Table(box=None, pad_edge=False)
-    for column in ("backend", "can be built", "to install"):
-        view.add_column(column, overflow="fold")
-    for backend in backends:
-        missing = backend.missing()
-        view.add_row(backend.name + (" *" if backend.required else ""), "no" if missing else "yes", backend.remedy if missing else "")
-    console = Console(highlight=False)
-    console.print()
-    console.print(view)
-    console.print("* required in CI; specbind test --backend NAME builds one and runs every strategy on it")
+    console.print(foot)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-SPEC = Path("abi", "llama_speculative.yaml")
-
 EPILOG = """\b
 Examples:
   specbind propose -o build/proposal                            against the pinned llama.cpp
@@ -39,6 +37,7 @@ def command(llama: Path | None, out: Path, author: str | None, trial: Path | Non
     from specbind.propose import output, series, text
     from specbind.propose.errors import ProposeError
     from specbind.spec.load import load
+    from specbind.spec.locate import SPEC
 
     progress = for_stderr()
     try:

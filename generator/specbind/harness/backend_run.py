@@ -63,10 +63,10 @@ class Run:
         if self.backend.smoke and case.strategy not in self.backend.smoke:
             return {"verdict": "skipped", "reason": f"a smoke test runs {', '.join(self.backend.smoke)} alone"}
         try:
-            drafted, accepted, wrong = self.generate(case)
-            difference = self.compare(name, case)
+            drafted, accepted, wrong, rows = self.generate(case)
         except self.binding.UnsupportedError as error:
             return {"verdict": "not supported", "reason": str(error)}
+        difference = self.compare(name, rows)
         figures = {"drafted": drafted, "accepted": accepted, "logit_difference": difference}
         if wrong:
             return {"verdict": "wrong", "reason": wrong, **figures}
@@ -75,15 +75,19 @@ class Run:
         near = difference <= TOLERANCE and not self.backend.exact
         return {"verdict": "within tolerance" if near else "wrong", "reason": f"a logit differs by {difference:g}", **figures}
 
-    def generate(self, case: Case) -> tuple[int, int, str]:
+    def generate(self, case: Case) -> tuple[int, int, str, list[Any]]:
+        """Drafted and accepted, what is wrong, and the logits behind the first tokens."""
         expected = case.expected()
+        rows: list[Any] = []
         with self.open(case) as session:
             spec = session.speculative
             spec.set_limits(n_predict=case.n_predict)
             spec.prompt(PROMPT)
             tokens: list[int] = []
             while spec.decode() == 0:
-                tokens += spec.accepted()
+                accepted = spec.accepted()
+                tokens += accepted
+                rows += [np.array(spec.logits(i), dtype=np.float32) for i in range(min(len(accepted), N_LOGITS - len(rows)))]
             stats = spec.stats()
         wrong = ""
         if tokens != expected.tokens:
@@ -91,18 +95,12 @@ class Run:
             wrong = f"token {at} is not the target's own"
         elif (stats.n_drafted, stats.n_accepted) != (expected.drafted, expected.accepted):
             wrong = f"{stats.n_accepted} of {stats.n_drafted} tokens accepted, expected {expected.accepted} of {expected.drafted}"
-        return stats.n_drafted, stats.n_accepted, wrong
+        return stats.n_drafted, stats.n_accepted, wrong, rows
 
-    def compare(self, name: str, case: Case) -> float | None:
+    def compare(self, name: str, rows: list[Any]) -> float | None:
         """Largest difference to the portable processor's logits; None without a reference."""
-        rows: list[Any] = []
-        with self.open(case) as session:
-            spec = session.speculative
-            spec.prompt(PROMPT)
-            while len(rows) < N_LOGITS:
-                assert spec.decode() == 0
-                rows += [np.array(spec.logits(i), dtype=np.float32) for i in range(len(spec.accepted()))]
-        self.logits[name] = np.stack(rows[:N_LOGITS])
+        assert len(rows) == N_LOGITS, f"{name} ended after {len(rows)} tokens"
+        self.logits[name] = np.stack(rows)
         if name not in self.reference:
             return None
         return float(np.abs(self.logits[name] - self.reference[name]).max())
@@ -260,10 +258,10 @@ def devices(backend: Backend, build: BuildResult, folder: Path) -> Iterator[None
 
 def main(name: str, out: Path) -> None:
     from specbind import native
-    from specbind.native.backends import load_backends
+    from specbind.native.backends import all_backends
     from specbind.native.paths import checkout
 
-    backend = load_backends(checkout() / "ci" / "backends.yaml")[name]
+    backend = all_backends(checkout())[name]
     build = native.build(backend=name, latest=False)
     os.environ["LLAMA_SPECULATIVE_LIB"] = str(build.library)
     sys.path.insert(0, str(checkout() / "bindings_out" / "python" / "src"))

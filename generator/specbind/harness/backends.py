@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specbind.native.backends import Backend, load_backends
+from specbind.native import backends
+from specbind.native.backends import Backend
 from specbind.native.build import build
 from specbind.native.errors import NativeError
 from specbind.native.paths import checkout
@@ -46,7 +47,7 @@ class Outcome:
 
 
 def all_backends() -> dict[str, Backend]:
-    return load_backends(checkout() / "ci" / "backends.yaml")
+    return backends.all_backends(checkout())
 
 
 def names(given: str) -> list[str]:
@@ -55,7 +56,7 @@ def names(given: str) -> list[str]:
     chosen = list(known) if given == "all" else given.split(",")
     for name in chosen:
         if name not in known:
-            raise NativeError(f"--backend {name}: there is no such backend. There are: {', '.join(known)}, all.")
+            raise backends.no_such_backend(name, [*known, "all"])
     return ["cpu", *(name for name in chosen if name != "cpu")]
 
 

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 from specbind.native.backends import Backend, present
-from specbind.native.build import BuildResult
+from specbind.native.build import BuildResult, library_file
 
 DECLARATIONS = (
     "typedef struct ggml_backend_device * ggml_backend_dev_t; ggml_backend_dev_t ggml_backend_dev_by_name(const char * name);"
@@ -22,8 +22,8 @@ def description(build: BuildResult, name: str) -> str:
 
     ffi = FFI()
     ffi.cdef(DECLARATIONS)
-    ggml: Any = ffi.dlopen(str(build.lib_dir / "libggml.so"), os.RTLD_NOW)
-    base: Any = ffi.dlopen(str(build.lib_dir / "libggml-base.so"), os.RTLD_NOW)
+    ggml: Any = ffi.dlopen(str(build.lib_dir / library_file("ggml")), os.RTLD_NOW)
+    base: Any = ffi.dlopen(str(build.lib_dir / library_file("ggml-base")), os.RTLD_NOW)
     device = ggml.ggml_backend_dev_by_name(name.encode())
     if device == ffi.NULL:
         return ""

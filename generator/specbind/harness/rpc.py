@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from specbind.native.build import BuildResult
+from specbind.native.build import BuildResult, library_file
 from specbind.native.errors import NativeError
 from specbind.native.paths import checkout
 from specbind.native.tools import find_tools
@@ -93,8 +93,8 @@ def register(build: BuildResult, endpoints: list[str]) -> None:
         "typedef struct ggml_backend_reg * ggml_backend_reg_t; ggml_backend_reg_t ggml_backend_rpc_add_server(const char * endpoint);"
         "void ggml_backend_register(ggml_backend_reg_t reg); const char * ggml_backend_reg_name(ggml_backend_reg_t reg);"
     )
-    rpc = ffi.dlopen(str(build.lib_dir / "libggml-rpc.so"), os.RTLD_NOW)
-    ggml = ffi.dlopen(str(build.lib_dir / "libggml.so"), os.RTLD_NOW)
+    rpc = ffi.dlopen(str(build.lib_dir / library_file("ggml-rpc")), os.RTLD_NOW)
+    ggml = ffi.dlopen(str(build.lib_dir / library_file("ggml")), os.RTLD_NOW)
     for endpoint in endpoints:
         added = rpc.ggml_backend_rpc_add_server(endpoint.encode())  # type: ignore[attr-defined]
         if added == ffi.NULL:

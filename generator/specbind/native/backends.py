@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,15 @@ def load_backends(path: Path, machine: str | None = None) -> dict[str, Backend]:
     machine = (machine or platform.machine()).lower()
     kind = next((name for name, aliases in MACHINES.items() if machine in aliases), "")
     return {name: backend(name, row, raw["all"], kind) for name, row in raw["backends"].items()}
+
+
+def all_backends(root: Path) -> dict[str, Backend]:
+    """The backends of a checkout, for this machine."""
+    return load_backends(root / "ci" / "backends.yaml")
+
+
+def no_such_backend(name: str, known: Iterable[str]) -> NativeError:
+    return NativeError(f"--backend {name}: there is no such backend. There are: {', '.join(known)}.")
 
 
 def backend(name: str, row: Mapping[str, Any], common: Mapping[str, Any], kind: str) -> Backend:

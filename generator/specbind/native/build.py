@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from specbind.native.backends import Backend, load_backends
+from specbind.native.backends import Backend, all_backends, no_such_backend
 from specbind.native.errors import NativeError
 from specbind.native.lock import locked
 from specbind.native.paths import cache_dir, checkout, digest
@@ -19,6 +20,7 @@ from specbind.native.source import Tree, pinned_tree, user_tree
 from specbind.native.tools import Tools, find_tools
 
 ENV_LIBRARY = "LLAMA_SPECULATIVE_LIB"
+LIBRARIES = "*.dll" if os.name == "nt" else "lib*"  # every shared library of a build, links too
 NAMES = {"nt": "{}.dll", "posix": "lib{}.so", "darwin": "lib{}.dylib"}
 
 
@@ -70,9 +72,9 @@ def build(
 
 
 def pick_backend(root: Path, name: str) -> Backend:
-    backends = load_backends(root / "ci" / "backends.yaml")
+    backends = all_backends(root)
     if name not in backends:
-        raise NativeError(f"--backend {name}: there is no such backend. There are: {', '.join(backends)}.")
+        raise no_such_backend(name, backends)
     if missing := backends[name].missing():
         raise NativeError(f"--backend {name}: {', '.join(missing)} is missing here. To install it: {backends[name].remedy}.")
     return backends[name]
@@ -90,15 +92,16 @@ def build_llama(tree: Tree, backend: Backend, tools: Tools, cache: Path, jobs: i
         log.unlink(missing_ok=True)
         done.unlink(missing_ok=True)
         with progress.phase(f"Configuring llama.cpp {tree.commit}, {backend.title}"):
-            # $ORIGIN instead of this folder: the libraries are copied beside the shim
-            run(
-                [tools.cmake, "-S", tree.path, "-B", folder, *tools.configure_args, *options, "-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON",
-                 f"-DLLAMA_BUILD_COMMIT={tree.commit}"],
-                what="Configuring llama.cpp", log=log,
-            )  # fmt: skip
+            run(configure_llama(tools, tree.path, folder, tree.commit, options), what="Configuring llama.cpp", log=log)
         compile_with(tools, folder, jobs, "Building llama.cpp", log, progress)
         done.touch()
     return folder / "bin"
+
+
+def configure_llama(tools: Tools, source: Path, folder: Path, commit: str, options: Sequence[str]) -> list[str | Path]:
+    """CMake's command for llama.cpp. $ORIGIN instead of `folder`: the libraries are copied elsewhere."""
+    fixed = ["-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON", f"-DLLAMA_BUILD_COMMIT={commit}"]
+    return [tools.cmake, "-S", source, "-B", folder, *tools.configure_args, *options, *fixed]
 
 
 def build_shim(
@@ -120,9 +123,14 @@ def build_shim(
     return folder / "bin" / library_file(library)
 
 
-def compile_with(tools: Tools, folder: Path, jobs: int | None, title: str, log: Path, progress: Progress) -> None:
+def compile_with(
+    tools: Tools, folder: Path, jobs: int | None, title: str, log: Path, progress: Progress, targets: Sequence[str] = ()
+) -> None:
+    """Build a configured folder, or only some of its targets."""
     with progress.phase(title) as advance:
         command: list[str | Path] = [tools.cmake, "--build", folder, "--config", "Release"]
+        if targets:
+            command += ["--target", *targets]
         if jobs:
             command += ["--parallel", str(jobs)]
         run(command, what=title, log=log, on_line=ninja_progress(advance))
@@ -130,7 +138,7 @@ def compile_with(tools: Tools, folder: Path, jobs: int | None, title: str, log: 
 
 def copy_libraries(source: Path, target: Path, leave_out: tuple[str, ...] = ()) -> None:
     """Bring libllama and libggml beside the shim; links stay links, and what is there already is left alone."""
-    for path in sorted(source.glob("*.dll" if os.name == "nt" else "lib*")):
+    for path in sorted(source.glob(LIBRARIES)):
         if any(name in path.name for name in leave_out):
             continue
         copy = target / path.name

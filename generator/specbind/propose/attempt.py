@@ -5,18 +5,17 @@ This is what proves the proposal. It takes minutes, so it is run by hand and not
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from specbind.native.build import library_file, pick_backend
+from specbind.native.build import LIBRARIES, compile_with, configure_llama, library_file, pick_backend
 from specbind.native.errors import NativeError
 from specbind.native.paths import checkout
 from specbind.native.prebuilt import STEM
 from specbind.native.progress import Progress
-from specbind.native.run import ninja_progress, run
+from specbind.native.run import run
 from specbind.native.source import Tree
 from specbind.native.tools import Tools, find_tools, which
 from specbind.propose.steps import Step
@@ -52,7 +51,7 @@ def attempt(
         env = {"GIT_CEILING_DIRECTORIES": str(folder)}
         run([git, "-C", copy, "apply", "--whitespace=error-all", patch.resolve()], what=f"{title}: git apply", log=log, env=env)
         configure(tools, copy, build, tree.commit, step.options, log, progress, title)
-        build_targets(tools, build, step.targets, jobs, title, log, progress)
+        compile_with(tools, build, jobs, f"{title}: building", log, progress, step.targets)
         for program in step.runs:
             run([build / "bin" / program], what=f"{title}: {program}", log=log)
             progress.note(f"{title}: {program} passed")
@@ -65,23 +64,9 @@ def configure(
     tools: Tools, copy: Path, build: Path, commit: str, more: Sequence[str], log: Path, progress: Progress, title: str
 ) -> None:
     backend = pick_backend(checkout(), "cpu")
-    options = [f"-D{name}={value}" for name, value in {**backend.options, **OPTIONS}.items()]
+    options = [*(f"{name}={value}" for name, value in {**backend.options, **OPTIONS}.items()), *more]
     with progress.phase(f"{title}: configuring"):
-        run(
-            [tools.cmake, "-S", copy, "-B", build, *tools.configure_args, *options, "-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON",
-             f"-DLLAMA_BUILD_COMMIT={commit}", *(f"-D{option}" for option in more)],
-            what=f"{title}: configuring", log=log,
-        )  # fmt: skip
-
-
-def build_targets(
-    tools: Tools, build: Path, targets: Sequence[str], jobs: int | None, title: str, log: Path, progress: Progress
-) -> None:
-    with progress.phase(f"{title}: building") as advance:
-        command: list[str | Path] = [tools.cmake, "--build", build, "--target", *targets]
-        if jobs:
-            command += ["--parallel", str(jobs)]
-        run(command, what=f"{title}: building", log=log, on_line=ninja_progress(advance))
+        run(configure_llama(tools, copy, build, commit, [f"-D{option}" for option in options]), what=f"{title}: configuring", log=log)
 
 
 def lay_out(copy: Path, build: Path, folder: Path, library: str) -> Path:
@@ -90,7 +75,7 @@ def lay_out(copy: Path, build: Path, folder: Path, library: str) -> Path:
     lib, include = folder / "lib", folder / "include"
     for path in (lib, include):
         path.mkdir(parents=True)
-    for path in sorted((build / "bin").glob("*.dll" if os.name == "nt" else "lib*")):
+    for path in sorted((build / "bin").glob(LIBRARIES)):
         if re.match(rf"(lib)?(ggml|llama\b(?!-)|{library}\b(?!-))", path.name):
             shutil.copy2(path, lib / path.name, follow_symlinks=False)
     (lib / library_file(STEM)).symlink_to(library_file(library))
